@@ -41,7 +41,7 @@ type VM struct {
 	StopQueued        bool          // status.stateChangeRequests has a Stop
 	PowerFence        Fence         // AnnotationPower
 	MediaFence        Fence         // AnnotationMedia
-	BootOriginals     bool          // AnnotationBoot is there: the template's order is an override's
+	Overridden        bool          // AnnotationBoot is there: the template's order is an override's
 	Devices           []Device      // of the template, disks first, each group in its order
 	Attached          []string      // names of the claims behind DiskName, or behind template volumes with our name prefix
 	GracePeriod       time.Duration // terminationGracePeriodSeconds of the template
@@ -62,6 +62,7 @@ type Device struct {
 	Kind      DeviceKind
 	Name      string
 	BootOrder uint // 0: none given
+	Original  uint // as BootOrder was before an override, by AnnotationBoot; without one, the same as BootOrder
 }
 
 // VMI is what matters of a VirtualMachineInstance.
