@@ -22,7 +22,7 @@ type AttachMedia struct {
 }
 
 // DetachMedia takes a medium's CD-ROM and volume out of the template and sets the media fence to Medium. It is always
-// written, on the VM as read: afterwards a stalled AttachMedia of the same medium can not land.
+// written, on the VM as read: afterwards a stalled AttachMedia of the same medium can not land. A newer fence stays.
 type DetachMedia struct {
 	Medium uint64
 	Volume string
@@ -54,7 +54,8 @@ type StartMachine struct {
 	Manual bool // start request in the status, the spec untouched
 }
 
-// StopMachine stops the VM in the way of its run strategy, with the power fence Seq:stop, on the VM as read.
+// StopMachine stops the VM in the way of its run strategy, with the power fence Seq:stop, on the VM as read. The fence is
+// written also when nothing runs: afterwards a stalled start of an older intent can not land.
 type StopMachine struct {
 	Seq    uint64
 	Manual bool   // stop request in the status for instance VMI, the spec untouched

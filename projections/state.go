@@ -32,6 +32,7 @@ type Medium struct {
 	Deadline time.Time `json:"deadline"`      // of the import, then of the attach
 	Corr     string    `json:"corr,omitempty"`
 	Reason   string    `json:"reason,omitempty"` // why it failed
+	Eject    uint64    `json:"eject,omitempty"`  // seq of its EjectRequested
 }
 
 // Power is the newest power intent, and what the cluster showed last.

@@ -23,16 +23,6 @@ func (s State) PowerState() domain.PowerState {
 	return p.Observed
 }
 
-// On tells whether the machine counts as on for the gate: by the goal of its unfinished power intent, else by what is
-// observed.
-func (s State) On() bool {
-	p := s.Power
-	if p.Phase != PowerSettled {
-		return p.Intent.Goal != domain.GoalStop
-	}
-	return p.Expect || p.Observed == domain.PowerOn || p.Observed == domain.PowerPoweringOn
-}
-
 // BootOverride is what the System's Boot shows. A Once override that was booted with reads as Disabled.
 func (s State) BootOverride() (domain.BootTarget, domain.BootEnabled) {
 	if s.Boot.Phase == BootConsumed || s.Boot.Phase == BootUnset {

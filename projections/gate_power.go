@@ -1,0 +1,132 @@
+package projections
+
+import (
+	"github.com/ledgerfish/ledgerfish/domain"
+)
+
+// reset is the table of the gate for power actions: a column by what is pending, a row by what is asked.
+func (d *decision) reset(reset domain.ResetType) (Answer, error) {
+	if p := d.s.Power.Intent; d.restartOrButton(reset) && p.ResetType == reset && p.By == d.r.By && d.now.Sub(p.At) < repeatWindow {
+		return d.repeated(p.Seq), nil
+	}
+	on := d.on()
+	switch reset {
+	case domain.ResetOn, domain.ResetForceOn:
+		return d.start(reset, on)
+	case domain.ResetForceOff:
+		return d.stop(reset, on, true)
+	case domain.ResetGracefulShutdown:
+		return d.stop(reset, on, false)
+	case domain.ResetForceRestart, domain.ResetPowerCycle:
+		return d.restart(reset, on, true)
+	case domain.ResetGracefulRestart:
+		return d.restart(reset, on, false)
+	case domain.ResetPushPowerButton:
+		if on {
+			return d.stop(reset, on, false)
+		}
+		return d.start(reset, on)
+	}
+	return Answer{}, domain.Errorf(domain.CodeInvalid, "%q is no reset type of this machine", reset).At("ResetType")
+}
+
+func (d *decision) restartOrButton(reset domain.ResetType) bool {
+	switch reset {
+	case domain.ResetForceRestart, domain.ResetPowerCycle, domain.ResetGracefulRestart, domain.ResetPushPowerButton:
+		return true
+	}
+	return false
+}
+
+// on: the goal of the newest unfinished power intent, else the instance. An applied start whose instance has not been
+// seen yet counts; an instance that is going away does not.
+func (d *decision) on() bool {
+	if d.s.Power.Phase != PowerSettled {
+		return d.s.Power.Intent.Goal != domain.GoalStop
+	}
+	return d.s.Power.Expect && !settledOff(d.w) || alive(d.w) && !stopping(d.w)
+}
+
+func (d *decision) start(reset domain.ResetType, on bool) (Answer, error) {
+	if on {
+		return d.noop(domain.GoalStart), nil
+	}
+	return d.powerOn(reset, domain.GoalStart, false)
+}
+
+func (d *decision) restart(reset domain.ResetType, on, force bool) (Answer, error) {
+	if on && alive(d.w) {
+		return d.powerOn(reset, domain.GoalRestart, force)
+	}
+	return d.powerOn(reset, domain.GoalStart, force)
+}
+
+// powerOn accepts, holds or refuses what ends with a running machine.
+func (d *decision) powerOn(reset domain.ResetType, goal domain.Goal, force bool) (Answer, error) {
+	if m, failed := d.s.ImportFailed(); failed {
+		reason := "the import of " + m.Image + " failed (" + m.Reason + "); eject it or insert another image first"
+		d.intent(domain.PowerRefused{ResetType: reset, Reason: reason})
+		return Answer{}, domain.Errorf(domain.CodeConflict, "%s", reason)
+	}
+	seq := d.request(reset, goal, force)
+	if m, hold := mustHold(d.s); hold {
+		d.append(domain.ByGate, seq, d.r.ID, domain.PowerDeferred{Media: m.Seq, Until: m.Deadline})
+	}
+	return Answer{Task: d.r.ID}, nil
+}
+
+func (d *decision) stop(reset domain.ResetType, on, force bool) (Answer, error) {
+	p := d.s.Power
+	if p.Phase == PowerRequested && p.Intent.Goal == domain.GoalStop && (p.Intent.Force || !force) {
+		return d.repeated(p.Intent.Seq), nil
+	}
+	if !on && p.Phase == PowerSettled && settledOff(d.w) {
+		return d.noop(domain.GoalStop), nil
+	}
+	d.request(reset, domain.GoalStop, force)
+	return Answer{Task: d.r.ID}, nil
+}
+
+// request ends what is unfinished, for the newest intent wins, and begins a new intent.
+func (d *decision) request(reset domain.ResetType, goal domain.Goal, force bool) uint64 {
+	if p := d.s.Power; p.Phase != PowerSettled {
+		d.append(domain.ByGate, p.Intent.Seq, p.Intent.Corr, domain.PowerCancelled{Reason: "a newer " + string(reset) + " replaced it"})
+	}
+	data := domain.PowerRequested{ResetType: reset, Goal: goal, Force: force, Deadline: d.now.Add(d.limits.PowerDeadline + d.w.VM.GracePeriod)}
+	if d.w.VMI != nil {
+		data.VMI = d.w.VMI.UID
+	}
+	return d.intent(data)
+}
+
+// noop answers a request for what is so already: with the Task of the intent that made it so, if that is known.
+func (d *decision) noop(goal domain.Goal) Answer {
+	p := d.s.Power.Intent
+	if p.Seq == 0 || (p.Goal == domain.GoalStop) != (goal == domain.GoalStop) {
+		return Answer{}
+	}
+	return d.repeated(p.Seq)
+}
+
+// alive tells whether an instance exists that has not ended.
+func alive(w domain.World) bool { return w.VMI != nil && !w.VMI.Final }
+
+// stopping tells whether the instance is on its way out, or will be as soon as virt-controller looks.
+func stopping(w domain.World) bool {
+	return w.VMI != nil && (w.VMI.Deleting || w.VM != nil && (w.VM.RunStrategy == domain.RunHalted || w.VM.StopQueued))
+}
+
+// settledOff tells whether the machine is off and nothing in the VM will start it by itself. Being on or off has no
+// compare-and-set to protect it, so a request of somebody else that virt-controller has not acted on yet counts.
+func settledOff(w domain.World) bool {
+	if alive(w) || w.VM == nil || w.VM.StartQueued {
+		return false
+	}
+	switch w.VM.RunStrategy {
+	case domain.RunHalted, domain.RunManual:
+		return true
+	case domain.RunAlways:
+		return false
+	}
+	return w.VM.StatusRunStrategy == w.VM.RunStrategy
+}
