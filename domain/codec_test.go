@@ -32,7 +32,7 @@ const golden = `{"seq":1,"time":"2026-03-01T10:00:00.000Z","type":"MachineAdopte
 {"seq":20,"time":"2026-03-01T10:00:00.001Z","type":"PowerFailed","v":1,"id":"i","by":"timer","cause":13,"data":{"reason":"r"},"prev":"x"}
 {"seq":21,"time":"2026-03-01T10:00:00.001Z","type":"PowerObserved","v":1,"id":"i","by":"watch","data":{"state":"On","vmi":"u"},"prev":"x"}
 {"seq":22,"time":"2026-03-01T10:00:00.001Z","type":"BootOverrideSet","v":1,"id":"i","by":"admin@10.0.0.1","data":{"target":"Cd","enabled":"Once"},"prev":"x"}
-{"seq":23,"time":"2026-03-01T10:00:00.001Z","type":"BootOverrideApplied","v":1,"id":"i","by":"worker","cause":22,"data":{"vmi":"u","changed":true},"prev":"x"}
+{"seq":23,"time":"2026-03-01T10:00:00.001Z","type":"BootOverrideApplied","v":1,"id":"i","by":"worker","cause":22,"data":{"vmi":"u","changed":true,"refused":"r"},"prev":"x"}
 {"seq":24,"time":"2026-03-01T10:00:00.001Z","type":"BootOverrideConsumed","v":1,"id":"i","by":"watch","cause":22,"data":{"vmi":"u"},"prev":"x"}
 {"seq":25,"time":"2026-03-01T10:00:00.001Z","type":"BootOverrideReverted","v":1,"id":"i","by":"worker","cause":22,"data":{},"prev":"x"}`
 

@@ -135,6 +135,7 @@ type BootOverrideSet struct {
 type BootOverrideApplied struct {
 	VMI     string `json:"vmi,omitempty"`     // UID of the instance that ran meanwhile and has not seen it
 	Changed bool   `json:"changed,omitempty"` // false: no such device, the template is as it was
+	Refused string `json:"refused,omitempty"` // why the cluster does not take the order
 }
 
 // BootOverrideConsumed says that an instance was started with a Once override.

@@ -140,7 +140,7 @@ func (s *State) evolveBoot(e domain.Event) {
 	case domain.BootOverrideSet:
 		s.Boot = Boot{Phase: next, Seq: e.Seq, Target: d.Target, Enabled: d.Enabled}
 	case domain.BootOverrideApplied:
-		s.Boot.VMI, s.Boot.Changed = d.VMI, d.Changed
+		s.Boot.VMI, s.Boot.Changed, s.Boot.Refused = d.VMI, d.Changed, d.Refused != ""
 	case domain.BootOverrideReverted:
 		s.Boot = New(s.Machine).Boot
 	}

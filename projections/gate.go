@@ -90,7 +90,7 @@ func (d *decision) insert(c domain.InsertMedia) (Answer, error) {
 	if m, taken := d.s.CurrentMedium(); taken {
 		switch {
 		case m.Phase == MediumFailed:
-			d.intent(domain.EjectRequested{Slot: m.Slot, Medium: m.Seq, Reason: "replaced after it failed"})
+			d.append(domain.ByGate, 0, "", domain.EjectRequested{Slot: m.Slot, Medium: m.Seq, Reason: "replaced after it failed"})
 		case m.Digest == c.Digest:
 			return d.repeated(m.Seq), nil
 		default:

@@ -167,12 +167,11 @@ func (d *decision) boot() {
 	plan, possible := PlanBoot(vm.Devices, b.Target)
 	asked := possible && sameOrder(plan, vm.Devices)
 	if asked && (b.Phase == BootSet || !b.Changed) || !possible && !vm.Overridden && (b.Phase == BootSet || b.Changed) {
-		d.bootApplied(asked)
+		d.bootApplied(domain.BootOverrideApplied{Changed: asked})
 	}
 }
 
-func (d *decision) bootApplied(changed bool) {
-	applied := domain.BootOverrideApplied{Changed: changed}
+func (d *decision) bootApplied(applied domain.BootOverrideApplied) {
 	if alive(d.w) {
 		applied.VMI = d.w.VMI.UID
 	}

@@ -38,8 +38,12 @@ func Outcome(s State, w domain.World, e domain.Effect, r domain.Result, now time
 			d.append(domain.ByWorker, 0, "", domain.VolumeSwept{Volume: e.Volume, Reason: "no medium of the log is in the VM's template under this name"})
 		}
 	case domain.SetBootOrder:
-		if s.Boot.Seq == e.Seq && (r.Err == nil || s.Boot.Phase == BootSet) {
-			d.bootApplied(r.Err == nil) // an order that KubeVirt refuses must not block a start
+		switch {
+		case s.Boot.Seq != e.Seq:
+		case r.Err != nil: // an order that the cluster does not take must not block a start
+			d.bootApplied(domain.BootOverrideApplied{Refused: r.Err.Error()})
+		default:
+			d.bootApplied(domain.BootOverrideApplied{Changed: true})
 		}
 	case domain.StartMachine:
 		d.started(e.Seq, e.Manual, r)

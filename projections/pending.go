@@ -82,7 +82,7 @@ func bootEffects(s State, w domain.World) []domain.Effect {
 	switch {
 	case !possible && w.VM.Overridden:
 		return []domain.Effect{domain.RestoreBootOrder{Seq: b.Seq}} // the order of an older override, or of a device that is gone
-	case !possible || sameOrder(plan, w.VM.Devices):
+	case !possible || b.Refused || sameOrder(plan, w.VM.Devices):
 		return nil
 	case b.Phase == BootSet || !b.Changed || starting(s.Power):
 		return []domain.Effect{domain.SetBootOrder{Seq: b.Seq, Target: b.Target}}

@@ -68,6 +68,7 @@ type Boot struct {
 	Enabled domain.BootEnabled `json:"enabled"`
 	VMI     string             `json:"vmi,omitempty"`     // UID of the instance that ran when it was applied
 	Changed bool               `json:"changed,omitempty"` // the template's order is the override's
+	Refused bool               `json:"refused,omitempty"` // the cluster does not take the order
 }
 
 // Task is what became of one request.
