@@ -83,7 +83,7 @@ func entryOf(uri, system string, e domain.Event) object {
 		"Message": message, "Created": e.Time.UTC().Format(time.RFC3339Nano), "EventId": e.ID, "EventGroupId": group,
 		"Links": object{"OriginOfCondition": link(system)}}
 	if account, address, client := cutLast(e.By, "@"); client {
-		o["Originator"], o["OriginatorType"], o["Username"], o["OriginAddress"] = address, "Client", account, address
+		o["Originator"], o["OriginatorType"], o["Username"] = address, "Client", account
 	} else {
 		o["Originator"], o["OriginatorType"] = "Ledgerfish "+e.By, "Internal"
 	}
