@@ -135,10 +135,10 @@ func (a ImageAddresses) allowed(host string) bool {
 
 func refusedPrefixes() []netip.Prefix {
 	return []netip.Prefix{
-		netip.MustParsePrefix("0.0.0.0/8"),             // this host
-		netip.MustParsePrefix("255.255.255.255/32"),    // broadcast
-		netip.MustParsePrefix("fd00:ec2::254/128"),     // metadata over IPv6
-		netip.MustParsePrefix("64:ff9b::a9fe:0:0/112"), // 169.254.0.0/16 through NAT64
+		netip.MustParsePrefix("0.0.0.0/8"),           // this host
+		netip.MustParsePrefix("255.255.255.255/32"),  // broadcast
+		netip.MustParsePrefix("fd00:ec2::254/128"),   // metadata over IPv6
+		netip.MustParsePrefix("64:ff9b::a9fe:0/112"), // 169.254.0.0/16 through NAT64
 	}
 }
 
