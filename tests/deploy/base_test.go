@@ -1,0 +1,189 @@
+package deploy
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// decode reads an object as its own type, strictly: a field that the type has not, or has twice, is an error.
+func decode(t *testing.T, o *unstructured.Unstructured) runtime.Object {
+	t.Helper()
+	raw, err := o.MarshalJSON()
+	require.NoError(t, err)
+	codecs := serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict)
+	typed, _, err := codecs.UniversalDeserializer().Decode(raw, nil, nil)
+	require.NoError(t, err, "%s %s", o.GetKind(), o.GetName())
+	return typed
+}
+
+func baseObjects(t *testing.T) []runtime.Object {
+	t.Helper()
+	objects, err := Base()
+	require.NoError(t, err)
+	require.NotEmpty(t, objects)
+	var typed []runtime.Object
+	for _, o := range objects {
+		typed = append(typed, decode(t, o))
+	}
+	return typed
+}
+
+// only gives the objects of one type.
+func only[T runtime.Object](objects []runtime.Object) []T {
+	var found []T
+	for _, o := range objects {
+		if typed, ok := o.(T); ok {
+			found = append(found, typed)
+		}
+	}
+	return found
+}
+
+func TestEveryObjectOfTheBaseDecodesStrictly(t *testing.T) {
+	kinds := map[string]int{}
+	for _, o := range baseObjects(t) {
+		kinds[o.GetObjectKind().GroupVersionKind().Kind]++
+	}
+	assert.Equal(t, map[string]int{"Namespace": 1, "ServiceAccount": 2, "Role": 2, "RoleBinding": 2, "ClusterRole": 2,
+		"ClusterRoleBinding": 2, "ValidatingAdmissionPolicy": 1, "ValidatingAdmissionPolicyBinding": 1, "Deployment": 1, "Service": 1}, kinds)
+}
+
+func TestTheExampleHasAnAccount(t *testing.T) {
+	objects, err := Build(filesys.MakeFsOnDisk(), filepath.Join(Dir(), "example"))
+	require.NoError(t, err)
+	var typed []runtime.Object
+	for _, o := range objects {
+		typed = append(typed, decode(t, o))
+	}
+	secrets := only[*corev1.Secret](typed)
+	require.Len(t, secrets, 1)
+	assert.Equal(t, "ledgerfish-credentials", secrets[0].Name)
+	assert.Contains(t, secrets[0].StringData["htpasswd"], "admin:$2")
+}
+
+// Nobody may do everything, the bridge can not make history go away, and it reads Secrets only beside its logs.
+func TestRightsAreLeast(t *testing.T) {
+	objects := baseObjects(t)
+	for _, role := range only[*rbacv1.Role](objects) {
+		assert.Equal(t, Namespace, role.Namespace)
+		checkRules(t, role.Name, role.Rules)
+	}
+	for _, role := range only[*rbacv1.ClusterRole](objects) {
+		checkRules(t, role.Name, role.Rules)
+		for _, rule := range role.Rules {
+			if slices.Contains(rule.Resources, "secrets") {
+				assert.Equal(t, []string{"create"}, rule.Verbs, "in the machines' namespaces, Secrets are written and not read")
+			}
+			assert.NotContains(t, rule.Resources, "configmaps", "logs are in one namespace")
+		}
+	}
+}
+
+func checkRules(t *testing.T, role string, rules []rbacv1.PolicyRule) {
+	t.Helper()
+	for _, rule := range rules {
+		for _, list := range [][]string{rule.APIGroups, rule.Resources, rule.Verbs, rule.NonResourceURLs} {
+			for _, word := range list {
+				assert.NotContains(t, word, "*", "%s has a wildcard", role)
+			}
+		}
+		for _, power := range []string{"deletecollection", "impersonate", "bind", "escalate"} {
+			assert.NotContains(t, rule.Verbs, power, role)
+		}
+		if slices.Contains(rule.Resources, "configmaps") {
+			assert.Equal(t, role == RetentionAccount, slices.Contains(rule.Verbs, "delete"), "%s deletes logs", role)
+			assert.NotContains(t, rule.Verbs, "patch", "%s: a patch needs no resourceVersion", role)
+		}
+	}
+}
+
+// Each account has its own roles and no other: the bridge not the retention's, nor the other way round.
+func TestRolesAreBoundToTheirAccount(t *testing.T) {
+	objects := baseObjects(t)
+	bound := map[string][]rbacv1.Subject{}
+	for _, b := range only[*rbacv1.RoleBinding](objects) {
+		bound[b.RoleRef.Name] = b.Subjects
+	}
+	for _, b := range only[*rbacv1.ClusterRoleBinding](objects) {
+		bound[b.RoleRef.Name] = b.Subjects
+	}
+	bridge := []rbacv1.Subject{{Kind: "ServiceAccount", Name: Account, Namespace: Namespace}}
+	assert.Equal(t, map[string][]rbacv1.Subject{"ledgerfish-ledger": bridge, "ledgerfish-machines": bridge, "ledgerfish-storageclasses": bridge,
+		"ledgerfish-retention": {{Kind: "ServiceAccount", Name: RetentionAccount, Namespace: Namespace}}}, bound)
+}
+
+// An overlay that only names another namespace is a whole installation there.
+func TestAnotherNamespace(t *testing.T) {
+	objects := overlay(t, "namespace: elsewhere\n")
+	for _, o := range objects {
+		raw, err := o.MarshalJSON()
+		require.NoError(t, err)
+		assert.NotContains(t, string(raw), `"namespace":"ledgerfish"`, "%s %s", o.GetKind(), o.GetName())
+		assert.NotContains(t, string(raw), `:ledgerfish:`, "%s %s", o.GetKind(), o.GetName())
+	}
+}
+
+// The pod has nothing that the restricted level of the pod security standards forbids, and writes to no disk.
+func TestThePodIsConfined(t *testing.T) {
+	for name, deployment := range map[string]*appsv1.Deployment{
+		"base":     only[*appsv1.Deployment](baseObjects(t))[0],
+		"with TLS": tlsDeployment(t),
+	} {
+		pod := deployment.Spec.Template.Spec
+		assert.True(t, *pod.SecurityContext.RunAsNonRoot, name)
+		assert.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, pod.SecurityContext.SeccompProfile.Type, name)
+		require.Len(t, pod.Containers, 1, name)
+		c := pod.Containers[0]
+		assert.True(t, *c.SecurityContext.ReadOnlyRootFilesystem, name)
+		assert.False(t, *c.SecurityContext.AllowPrivilegeEscalation, name)
+		assert.Equal(t, []corev1.Capability{"ALL"}, c.SecurityContext.Capabilities.Drop, name)
+		assert.Equal(t, "/livez", c.LivenessProbe.HTTPGet.Path, name)
+		assert.Equal(t, "/readyz", c.ReadinessProbe.HTTPGet.Path, name)
+		assert.Equal(t, Account, pod.ServiceAccountName, name)
+		assert.False(t, strings.Contains(strings.Split(c.Image, ":")[0], "."), "the base names no registry")
+	}
+}
+
+func tlsDeployment(t *testing.T) *appsv1.Deployment {
+	t.Helper()
+	for _, o := range overlay(t, "components: [../tls]\n") {
+		if deployment, ok := decode(t, o).(*appsv1.Deployment); ok {
+			require.Len(t, deployment.Spec.Template.Spec.Containers[0].VolumeMounts, 1)
+			return deployment
+		}
+	}
+	require.Fail(t, "no Deployment")
+	return nil
+}
+
+// overlay builds a kustomization on top of the base, in a copy of deploy/ in memory.
+func overlay(t *testing.T, extra string) []*unstructured.Unstructured {
+	t.Helper()
+	disk, fs := filesys.MakeFsOnDisk(), filesys.MakeFsInMemory()
+	for _, folder := range []string{"base", "tls"} {
+		files, err := filepath.Glob(filepath.Join(Dir(), folder, "*.yaml"))
+		require.NoError(t, err)
+		for _, file := range files {
+			content, err := disk.ReadFile(file)
+			require.NoError(t, err)
+			require.NoError(t, fs.WriteFile(filepath.Join("/", folder, filepath.Base(file)), content))
+		}
+	}
+	require.NoError(t, fs.WriteFile("/overlay/kustomization.yaml", []byte("resources: [../base]\n"+extra)))
+	objects, err := Build(fs, "/overlay")
+	require.NoError(t, err)
+	return objects
+}
