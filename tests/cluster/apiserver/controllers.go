@@ -37,7 +37,11 @@ func startControllers(ctx context.Context, rc *rest.Config) error {
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(kube.Discovery()))
 	started := make(chan struct{})
 
-	ns := namespace.NewNamespaceController(ctx, kube, meta, kube.Discovery().ServerPreferredNamespacedResources,
+	nsKube, nsMeta, err := as("system:serviceaccount:kube-system:namespace-controller", rc)
+	if err != nil {
+		return err
+	}
+	ns := namespace.NewNamespaceController(ctx, nsKube, nsMeta, kube.Discovery().ServerPreferredNamespacedResources,
 		typed.Core().V1().Namespaces(), resync, corev1.FinalizerKubernetes)
 	gc, err := garbagecollector.NewGarbageCollector(ctx, kube, meta, mapper, garbagecollector.DefaultIgnoredResources(),
 		informerfactory.NewInformerFactory(typed, partial), started)
@@ -57,4 +61,16 @@ func startControllers(ctx context.Context, rc *rest.Config) error {
 	partial.Start(ctx.Done())
 	close(started)
 	return nil
+}
+
+// as gives clients with a controller's own identity, as in a real cluster: admission policies tell them apart by it.
+func as(user string, rc *rest.Config) (kubernetes.Interface, metadata.Interface, error) {
+	rc = rest.CopyConfig(rc)
+	rc.Impersonate.UserName = user
+	kube, err := kubernetes.NewForConfig(rc)
+	if err != nil {
+		return nil, nil, err
+	}
+	meta, err := metadata.NewForConfig(rc)
+	return kube, meta, err
 }

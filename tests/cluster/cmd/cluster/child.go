@@ -112,7 +112,7 @@ func (s *supervisor) stopAll() {
 	if len(s.children) == 0 {
 		return
 	}
-	stop(s.children[1:], 5*time.Second)
+	stop(s.children[1:], 2*time.Second)
 	stop(s.children[:1], 20*time.Second)
 	s.children = nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -148,6 +149,16 @@ func installVirtAPI(ctx context.Context, a *applier, ca []byte, port int32) erro
 		if err := a.apply(ctx, o); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// dropLeadership lets virt-controller lead at once: the one of an earlier start, which may have been killed, holds the
+// Lease for another 15 s.
+func (a *applier) dropLeadership(ctx context.Context) error {
+	leases := a.dyn.Resource(schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}).Namespace(namespace)
+	if err := leases.Delete(ctx, "virt-controller", metav1.DeleteOptions{}); err != nil && !errors.IsNotFound(err) {
+		return err
 	}
 	return nil
 }

@@ -59,5 +59,5 @@ func boot(ctx context.Context, kubeconfig, dir string, port int, gates, disabled
 	if err := installVirtAPI(ctx, a, ca, int32(port)); err != nil {
 		return fmt.Errorf("install webhooks and APIServices: %w", err)
 	}
-	return nil
+	return a.dropLeadership(ctx)
 }

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	stdlog "log"
 	"net"
 	"net/http"
 	"os"
@@ -75,7 +76,7 @@ func run(ctx context.Context, o options) error {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(clientCA)
-	handler := &http.Server{Handler: n.HandlerAPI(), ReadHeaderTimeout: 5 * time.Second,
+	handler := &http.Server{Handler: n.HandlerAPI(), ReadHeaderTimeout: 5 * time.Second, ErrorLog: stdlog.New(io.Discard, "", 0),
 		TLSConfig: &tls.Config{ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12}}
 	control := &http.Server{Handler: n.Control(), ReadHeaderTimeout: 5 * time.Second}
 	return serve(ctx, n, []service{

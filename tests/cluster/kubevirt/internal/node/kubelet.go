@@ -66,6 +66,17 @@ func (n *Node) startPod(ctx context.Context, pod *corev1.Pod, s *podState) {
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Image: c.Image, Ready: true,
 			ContainerID: "test://" + string(pod.UID) + "/" + c.Name, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}})
 	}
+	pod.Status.InitContainerStatuses = nil
+	for _, c := range pod.Spec.InitContainers {
+		s := corev1.ContainerStatus{Name: c.Name, Image: c.Image, Ready: true, ContainerID: "test://" + string(pod.UID) + "/" + c.Name}
+		if c.RestartPolicy != nil { // a sidecar
+			yes := true
+			s.Started, s.State.Running = &yes, &corev1.ContainerStateRunning{StartedAt: now}
+		} else {
+			s.State.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now}
+		}
+		pod.Status.InitContainerStatuses = append(pod.Status.InitContainerStatuses, s)
+	}
 	if n.updateStatus(ctx, pod) {
 		n.log.WithField("pod", pod.Namespace+"/"+pod.Name).WithField("node", pod.Spec.NodeName).Info("running")
 	}
