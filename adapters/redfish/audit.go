@@ -31,6 +31,9 @@ func (r *recorder) Write(b []byte) (int, error) {
 func (s *Service) record(c *call, status int) {
 	entry := s.Log.WithFields(logrus.Fields{"request": c.id, "method": c.r.Method, "path": c.uri(), "status": status,
 		"source": c.source, "account": c.account, "duration": s.Now().Sub(c.begun).String()})
+	if c.claimed != "" {
+		entry = entry.WithField("claimed", c.claimed)
+	}
 	if c.fault != nil {
 		entry = entry.WithField("reason", c.fault.key)
 		if c.fault.cause != nil {
@@ -38,7 +41,7 @@ func (s *Service) record(c *call, status int) {
 		}
 	}
 	switch {
-	case status >= http.StatusInternalServerError:
+	case c.fault != nil && c.fault.key == "InternalError":
 		entry.Error("request failed")
 	case status >= http.StatusBadRequest:
 		entry.Warn("request turned away")

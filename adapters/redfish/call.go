@@ -25,6 +25,7 @@ type call struct {
 	id      string // UUID; the id of the Task, if there will be one
 	source  string // the client's address, without the port
 	account string // empty: nobody is logged in
+	claimed string // an account that there is, with a wrong password
 	begun   time.Time
 	fault   *fault // why it was turned down, for the log
 }
@@ -65,7 +66,8 @@ func (c *call) body() (object, error) {
 	if len(raw) > maxBody {
 		// Many a client reads no answer before its request is out.
 		_, _ = io.CopyN(io.Discard, c.r.Body, 64*maxBody)
-		return nil, refuse(http.StatusRequestEntityTooLarge, "PayloadTooLarge").saying("The body of the request has more than %d bytes.", maxBody)
+		return nil, refuse(http.StatusRequestEntityTooLarge, "PayloadTooLarge").
+			saying("The body of the request has more than %d bytes.", maxBody)
 	}
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return object{}, nil

@@ -32,7 +32,10 @@ type Certificate struct {
 func LoadCertificate(certFile, keyFile string, log logrus.FieldLogger) (*Certificate, error) {
 	c := &Certificate{certFile: certFile, keyFile: keyFile, log: log}
 	c.seen = c.look()
-	return c, c.load()
+	if err := c.load(); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // GenerateCertificate makes a self-signed X.509 v3 certificate that is only in memory: another one after every start.
@@ -46,7 +49,7 @@ func GenerateCertificate(hosts []string, now time.Time) (*Certificate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("generate a serial number: %w", err)
 	}
-	template := x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: "Ledgerfish", Organization: []string{"Ledgerfish"}},
+	template := x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: "Ledgerfish"},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(10, 0, 0), BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	for _, host := range hosts {

@@ -19,5 +19,6 @@ func (s *Service) chassis(c *call) (object, error) {
 	}
 	return resourceOf(c.uri(), chassisSchema, "Chassis of "+h.Machine.String(), object{"ChassisType": "StandAlone",
 		"Manufacturer": "KubeVirt", "Model": "VirtualMachine", "PowerState": state.PowerState(), "Status": enabled(),
-		"Links": object{"ComputerSystems": []object{link(systemURI(h.Machine))}, "ManagedBy": []object{link(managerURI(h.Machine))}}}), nil
+		"Links": object{"ComputerSystems": []object{link(systemURI(h.Machine))},
+			"ManagedBy": []object{link(managerURI(h.Machine))}}}), nil
 }

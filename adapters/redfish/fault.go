@@ -10,7 +10,7 @@ import (
 	"github.com/ledgerfish/ledgerfish/domain"
 )
 
-// retryAfter is how many seconds a client is asked to wait after a 503 or 429.
+// retryAfter is how many seconds a client is asked to wait after a 202, 429 or 503.
 const retryAfter = 5
 
 // fault is an answer that says no: a message of the Base registry (DSP0266 8.6).

@@ -100,5 +100,8 @@ func TestSecretsAreInNoLogLine(t *testing.T) {
 		assert.NotContains(t, all, secret)
 	}
 	assert.Contains(t, r.log.String(), "account=admin")
+	assert.Contains(t, r.log.String(), "claimed=admin", "whose password was guessed at")
+	r.post(sessionsURI, `{"UserName":"hush","Password":"admin"}`)
+	assert.NotContains(t, r.log.String(), "hush", "a password in the wrong field")
 	assert.Contains(t, r.log.String(), "path="+webURI)
 }

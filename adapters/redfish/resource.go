@@ -3,6 +3,7 @@ package redfish
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -110,7 +111,7 @@ func (s *Service) write(w http.ResponseWriter, c *call, answer reply) {
 		h.Set("X-Auth-Token", answer.token)
 	}
 	if answer.status == http.StatusAccepted {
-		h.Set("Retry-After", "5")
+		h.Set("Retry-After", strconv.Itoa(retryAfter))
 	}
 	if answer.body == nil {
 		w.WriteHeader(answer.status)

@@ -49,7 +49,8 @@ func (s *Service) metadata(w http.ResponseWriter, r *http.Request) {
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
 		`<edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0">` + "\n")
 	for _, sch := range schemas() {
-		fmt.Fprintf(&b, `<edmx:Reference Uri="http://redfish.dmtf.org/schemas/v1/%s_v1.xml"><edmx:Include Namespace="%s"/>`, sch.name(), sch.name())
+		fmt.Fprintf(&b, `<edmx:Reference Uri="http://redfish.dmtf.org/schemas/v1/%[1]s_v1.xml">`+
+			`<edmx:Include Namespace="%[1]s"/>`, sch.name())
 		if string(sch) != sch.name() {
 			fmt.Fprintf(&b, `<edmx:Include Namespace="%s"/>`, sch)
 		}

@@ -3,6 +3,7 @@ package redfish
 import (
 	"net/http"
 	"net/netip"
+	"net/url"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -70,8 +71,8 @@ func New(c Config) *Service {
 // ServeHTTP answers one call. Who calls is settled first, so that nobody else learns what there is.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{id: uuid.NewString(), source: sourceOf(r), begun: s.Now()}
-	r.URL.Path, r.URL.RawPath = canonical(r.URL.Path), ""
 	r = c.with(r)
+	r.URL = &url.URL{Path: canonical(r.URL.Path), RawQuery: r.URL.RawQuery}
 	c.r = r
 	rec := &recorder{ResponseWriter: w}
 	defer func() {
@@ -153,11 +154,21 @@ func (s *Service) authenticate(c *call) error {
 		}
 		c.account = account
 	default:
-		if err := s.login.check(c.r.Context(), c.source, user, password); err != nil {
-			return err
-		}
-		c.account = user
+		return s.logIn(c, user, password)
 	}
+	return nil
+}
+
+// logIn makes it the account's call. The audit names an account that is attacked; any other name stays out of it, for
+// it may be a password in the wrong field.
+func (s *Service) logIn(c *call, user, password string) error {
+	if err := s.login.check(c.r.Context(), c.source, user, password); err != nil {
+		if _, known := s.Accounts.Hash(user); known {
+			c.claimed = user
+		}
+		return err
+	}
+	c.account = user
 	return nil
 }
 

@@ -42,10 +42,9 @@ func (s *Service) openSession(c *call, body object) (reply, error) {
 		}
 		credentials[i] = text
 	}
-	if err := s.login.check(c.r.Context(), c.source, credentials[0], credentials[1]); err != nil {
+	if err := s.logIn(c, credentials[0], credentials[1]); err != nil {
 		return reply{}, err
 	}
-	c.account = credentials[0]
 	n, token := s.sessions.begin(c.account, c.source)
 	return reply{status: http.StatusCreated, location: sessionsURI + "/" + n.id, token: token, body: sessionOf(n)}, nil
 }

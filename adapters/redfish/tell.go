@@ -39,7 +39,8 @@ func tell(e domain.Event) (message, severity string) {
 func tellMedia(e domain.Event) (message, severity string) {
 	switch d := e.Data.(type) {
 	case domain.MediaRequested:
-		return fmt.Sprintf("Insert of %s into %s was accepted; the import has to be done by %s.", d.Image, d.Slot, clock(d.Deadline)), severityOK
+		return fmt.Sprintf("Insert of %s into %s was accepted; the import has to be done by %s.",
+			d.Image, d.Slot, clock(d.Deadline)), severityOK
 	case domain.MediaRefused:
 		return fmt.Sprintf("Insert of %s into %s was refused: %s.", d.Image, d.Slot, d.Reason), severityWarning
 	case domain.ImportStarted:
