@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -195,7 +194,7 @@ func TestNoFaultLosesOrDoublesAnEvent(t *testing.T) {
 				return eventstore.Fault(random.IntN(int(eventstore.RequestStuck) + 1))
 			})
 			m := storetest.Machine("web-0")
-			acked := storm(t, m, 4, 5, ledgerOf(one), ledgerOf(two))
+			acked := storetest.Storm(t, m, 4, 5, ledgerOf(one), ledgerOf(two))
 			one.Inject(nil)
 			one.Unstick()
 			require.Eventually(t, func() bool {
@@ -207,28 +206,4 @@ func TestNoFaultLosesOrDoublesAnEvent(t *testing.T) {
 			storetest.RequireAll(t, one, m, acked)
 		})
 	}
-}
-
-// storm has writers append through each ledger at once, and gives the ids of the events that were acknowledged.
-func storm(t *testing.T, m domain.Machine, writers, each int, ledgers ...*eventstore.Ledger[trail]) (acked []string) {
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for i, l := range ledgers {
-		for w := range writers {
-			wg.Go(func() {
-				for n := range each {
-					_, events, err := l.Execute(context.Background(), m, say(fmt.Sprintf("%d/%d/%d", i, w, n)))
-					if err != nil {
-						continue
-					}
-					mu.Lock()
-					acked = append(acked, events[0].ID)
-					mu.Unlock()
-				}
-			})
-		}
-	}
-	wg.Wait()
-	require.NotEmpty(t, acked)
-	return acked
 }

@@ -19,38 +19,14 @@ import (
 	"github.com/ledgerfish/ledgerfish/eventstore/storetest"
 )
 
-// trail is a state that remembers what was said, so that a lost or doubled step shows.
-type trail struct {
-	Said string `json:"said"`
-	Seq  uint64 `json:"seq"`
-}
+type trail = storetest.Trail
 
-func trailFold() eventstore.Fold[trail] {
-	return eventstore.Fold[trail]{
-		New: func(domain.Machine) trail { return trail{} },
-		Evolve: func(s trail, e domain.Event) trail {
-			said, _ := e.Data.(domain.ImportFailed)
-			return trail{Said: s.Said + said.Reason + ";", Seq: e.Seq}
-		},
-		Snapshot: func(s trail) ([]byte, error) { return json.Marshal(s) },
-		Restore:  func(b []byte) (s trail, err error) { err = json.Unmarshal(b, &s); return s, err },
-		Summary:  func(s trail) string { return fmt.Sprintf("at %d", s.Seq) },
-	}
-}
-
-func ledgerOf(s eventstore.Store) *eventstore.Ledger[trail] {
-	now := func() time.Time { return time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC) }
-	return eventstore.NewLedger(s, trailFold(), now, uuid.NewString)
-}
-
-func event(why string) domain.Event {
-	return domain.New(domain.ByWorker, 0, "", domain.ImportFailed{Reason: why})
-}
-
-// say decides on one event, whatever the state.
-func say(why string) func(trail) ([]domain.Event, error) {
-	return func(trail) ([]domain.Event, error) { return []domain.Event{event(why)}, nil }
-}
+// Shorthands.
+var (
+	ledgerOf = storetest.NewLedger
+	event    = storetest.Said
+	say      = storetest.Say
+)
 
 func execute(t *testing.T, l *eventstore.Ledger[trail], m domain.Machine, why string) trail {
 	t.Helper()
@@ -162,7 +138,7 @@ func TestNothingIsDecidedOnWhatThisBuildDoesNotKnow(t *testing.T) {
 func TestNothingIsDecidedOnASnapshotThisBuildDoesNotKnow(t *testing.T) {
 	store, m := newMemory(t, eventstore.Options{SegmentEvents: 1}), storetest.Machine("web-0")
 	storetest.Fill(t, store, m, 2)
-	fold := trailFold()
+	fold := storetest.TrailFold()
 	fold.Restore = func([]byte) (trail, error) { return trail{}, errors.New("newer") }
 	l := eventstore.NewLedger(store, fold, time.Now, uuid.NewString)
 	_, _, err := l.Execute(t.Context(), m, say("x"))

@@ -180,7 +180,12 @@ func (l *Log) compare(ctx context.Context, m domain.Machine, w write) (Head, err
 		return Head{}, backoff.Permanent(domain.Errorf(domain.CodeInternal,
 			"append to %s: %s is the log of another machine, %s", m, o.Name, o.Machine.UID))
 	}
-	current, err := l.head(ctx, m)
+	var current Stream
+	if err == nil && !o.Sealed { // it has no successor, so it is the head
+		current, err = o.stream()
+	} else {
+		current, err = l.head(ctx, m)
+	}
 	if domain.CodeOf(err) == domain.CodeUnavailable {
 		return Head{}, fmt.Errorf("append to %s: %w: %v", m, errUnsure, err)
 	}
