@@ -11,8 +11,8 @@
 //     with what is there now. Never is a segment written without the resourceVersion that was read: ConfigMaps allow
 //     that, and it loses events (the test in tests/store shows how many).
 //   - **A batch is one write**: all of its events are in the log or none, and they are in one segment.
-//   - **One append is one API write, and no read while the head is cached.** One in SegmentEvents appends, the one
-//     that opens a segment, also lists the machine's open segments and marks the one before.
+//   - **One append is one API write, and no read while the head is cached.** The append that opens a segment is followed
+//     by two or three more requests that nobody waits for: they mark the segment before.
 //   - **A full segment is immutable from the very update that filled it**, so that the API server protects it.
 //   - **The log is tamper-evident**: every line holds the hash of the line before; [Verify] finds an edited, missing
 //     or cut-off line, except at the very end of the log, and in the snapshots, which nothing hashes.

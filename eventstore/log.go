@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -17,7 +17,7 @@ import (
 // Options are a Log's settings; a zero field has its default.
 type Options struct {
 	// SegmentEvents and SegmentBytes close a segment, whichever comes first; 32 and 32 KiB. A write costs more the
-	// larger its segment is, and a new segment costs three requests: see BenchmarkSegmentSize in tests/store.
+	// larger its segment is, and a new segment costs three requests and a snapshot: see BenchmarkSegmentSize in tests/store.
 	SegmentEvents int
 	SegmentBytes  int
 	// Patience is how long Append and Load wait for a write whose outcome is unknown; 10 s.
@@ -47,14 +47,36 @@ type Log struct {
 	going sync.WaitGroup
 
 	mu    sync.Mutex
-	turns map[string]chan struct{} // by UID; held while a write of that machine is on its way
+	lanes map[string]*lane // by UID
+}
+
+// lane is what is remembered of one machine.
+type lane struct {
+	turn   chan struct{} // held while a write is on its way
+	newest atomic.Int64  // number of the newest segment that was seen; 0 before
+}
+
+func (l *Log) lane(m domain.Machine) *lane {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known, ok := l.lanes[m.UID]
+	if !ok {
+		known = &lane{turn: make(chan struct{}, 1)}
+		l.lanes[m.UID] = known
+	}
+	return known
+}
+
+// saw remembers where a machine's head is.
+func (l *Log) saw(m domain.Machine, segment int) {
+	l.lane(m).newest.Store(int64(segment))
 }
 
 var _ Store = (*Log)(nil)
 
 func newLog(b backing, o Options) *Log {
 	life, cancel := context.WithCancel(context.Background())
-	return &Log{backing: b, options: o.withDefaults(), life: life, close: cancel, turns: map[string]chan struct{}{}}
+	return &Log{backing: b, options: o.withDefaults(), life: life, close: cancel, lanes: map[string]*lane{}}
 }
 
 // Close gives up the writes whose outcome is still unknown, and waits until they have stopped.
@@ -98,13 +120,7 @@ func (l *Log) Append(ctx context.Context, m domain.Machine, after Head, b Batch)
 
 // turn waits until no write of that machine is on its way, and keeps others out until release is called.
 func (l *Log) turn(ctx context.Context, m domain.Machine, patience <-chan time.Time) (release func(), err error) {
-	l.mu.Lock()
-	turn, ok := l.turns[m.UID]
-	if !ok {
-		turn = make(chan struct{}, 1)
-		l.turns[m.UID] = turn
-	}
-	l.mu.Unlock()
+	turn := l.lane(m).turn
 	select {
 	case turn <- struct{}{}:
 		return func() { <-turn }, nil
@@ -163,8 +179,9 @@ func (l *Log) try(m domain.Machine, w write) (Head, error) {
 		return Head{}, fmt.Errorf("append to %s at %d: %w", m, w.events[0].Seq, err)
 	}
 	w.head.tail = &stored
-	if w.object.Version == "" && w.object.Number > 1 {
-		l.retire(ctx, m, w.object.Number)
+	l.saw(m, stored.Number)
+	if w.object.Version == "" && stored.Number > 1 {
+		l.going.Go(func() { l.retire(m, stored.Number) })
 	}
 	return w.head, nil
 }
@@ -200,9 +217,11 @@ func (l *Log) compare(ctx context.Context, m domain.Machine, w write) (Head, err
 	return Head{}, backoff.Permanent(&ErrConflict{Current: current})
 }
 
-// retire marks the segments before number n: they have a successor. It is best effort: readers take the newest of the
-// open segments, and the next call marks what this one did not.
-func (l *Log) retire(ctx context.Context, m domain.Machine, n int) {
+// retire marks the segments before number n: they have a successor. It is best effort and nobody waits for it: readers
+// take the newest of the open segments, and the next call marks what this one did not.
+func (l *Log) retire(m domain.Machine, n int) {
+	ctx, cancel := context.WithTimeout(l.life, l.options.tryFor)
+	defer cancel()
 	open, err := l.backing.list(ctx, filter{machine: &m, open: true})
 	if err != nil {
 		return
@@ -213,36 +232,4 @@ func (l *Log) retire(ctx context.Context, m domain.Machine, n int) {
 			_, _ = l.backing.update(ctx, o)
 		}
 	}
-}
-
-// Load implements Store.
-func (l *Log) Load(ctx context.Context, m domain.Machine) (Stream, error) {
-	patience := time.NewTimer(l.options.Patience)
-	defer patience.Stop()
-	release, err := l.turn(ctx, m, patience.C)
-	if err != nil {
-		return Stream{}, err
-	}
-	release()
-	return l.head(ctx, m)
-}
-
-// head reads the newest segment: the highest of the open ones. There is at least one, since only a segment with a
-// successor is ever retired.
-func (l *Log) head(ctx context.Context, m domain.Machine) (Stream, error) {
-	open, err := l.backing.list(ctx, filter{machine: &m, open: true})
-	if err != nil {
-		return Stream{}, readError(m.String(), err)
-	}
-	if len(open) == 0 {
-		return Stream{Machine: m, Head: Head{Prev: domain.FirstPrev}}, nil
-	}
-	newest := slices.MaxFunc(open, byNumber)
-	return newest.stream()
-}
-
-func byNumber(a, b object) int { return cmp.Compare(a.Number, b.Number) }
-
-func readError(what string, err error) error {
-	return &domain.Error{Code: domain.CodeUnavailable, Message: "read the log of " + what, Err: err}
 }

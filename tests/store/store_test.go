@@ -9,9 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -113,17 +115,22 @@ func TestAnAppendIsOneWriteAndNoRead(t *testing.T) {
 	count := &requests{}
 	s, m := open(t, wrapped(t, count.wrap), namespace(t), eventstore.Options{SegmentEvents: 3}), storetest.Machine("web-0")
 	l := storetest.NewLedger(s)
-	for _, want := range [][]string{
+	for i, want := range [][]string{
 		{http.MethodGet, http.MethodPost}, // the head is not known yet
 		{http.MethodPut},
 		{http.MethodPut},                                  // fills the segment, and seals it
-		{http.MethodPost, http.MethodGet, http.MethodPut}, // opens the next, and marks the one before
+		{http.MethodPost, http.MethodGet, http.MethodPut}, // opens the next; and then, nobody waiting, marks the one before
 		{http.MethodPut},
 	} {
 		_, _, err := l.Execute(t.Context(), m, storetest.Say("x"))
 		require.NoError(t, err)
-		assert.Equal(t, want, count.take())
+		var sent []string
+		require.Eventually(t, func() bool { sent = append(sent, count.take()...); return len(sent) >= len(want) }, 20*time.Second, time.Millisecond)
+		assert.Equal(t, want, sent, "append %d", i)
 	}
+	_, err := l.Refresh(t.Context(), m)
+	require.NoError(t, err)
+	assert.Equal(t, []string{http.MethodGet}, count.take(), "a read of a known log is one request")
 }
 
 // What an operator sees, and what the API server protects.
@@ -135,8 +142,14 @@ func TestASegmentAsAnObject(t *testing.T) {
 	storetest.Fill(t, s, m, 1)
 	maps := client.CoreV1().ConfigMaps(ns)
 
-	first, err := maps.Get(t.Context(), domain.SegmentName(m, 1), metav1.GetOptions{})
-	require.NoError(t, err)
+	var first *corev1.ConfigMap
+	require.Eventually(t, func() (retired bool) {
+		var err error
+		first, err = maps.Get(t.Context(), domain.SegmentName(m, 1), metav1.GetOptions{})
+		require.NoError(t, err)
+		_, retired = first.Labels[domain.LabelSealed]
+		return retired
+	}, 20*time.Second, 10*time.Millisecond)
 	assert.Equal(t, map[string]string{domain.LabelRecord: "log", domain.LabelMachine: "web-0", domain.LabelNamespace: "tenant-a",
 		domain.LabelUID: m.UID, domain.LabelSegment: "1", domain.LabelSealed: "true"}, first.Labels)
 	assert.Equal(t, "fill 1", first.Annotations[domain.AnnotationSummary])
@@ -144,7 +157,7 @@ func TestASegmentAsAnObject(t *testing.T) {
 	assert.Len(t, strings.Split(strings.TrimSpace(first.Data["log"]), "\n"), 2)
 	assert.Empty(t, first.OwnerReferences)
 	first.Data["log"] += "{}\n"
-	_, err = maps.Update(t.Context(), first, metav1.UpdateOptions{})
+	_, err := maps.Update(t.Context(), first, metav1.UpdateOptions{})
 	assert.True(t, apierrors.IsInvalid(err), "a sealed segment is immutable: %v", err)
 
 	second, err := maps.Get(t.Context(), domain.SegmentName(m, 2), metav1.GetOptions{})
