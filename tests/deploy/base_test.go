@@ -145,7 +145,7 @@ func TestRolesAreBoundToTheirAccount(t *testing.T) {
 		bound[b.RoleRef.Name] = b.Subjects
 	}
 	bridge := []rbacv1.Subject{{Kind: "ServiceAccount", Name: account, Namespace: namespace}}
-	assert.Equal(t, map[string][]rbacv1.Subject{"ledgerfish-ledger": bridge, "ledgerfish-machines": bridge, "ledgerfish-storageclasses": bridge,
+	assert.Equal(t, map[string][]rbacv1.Subject{"ledgerfish-ledger": bridge, "ledgerfish-machines": bridge, "ledgerfish-cluster": bridge,
 		"ledgerfish-retention": {{Kind: "ServiceAccount", Name: retentionAccount, Namespace: namespace}}}, bound)
 }
 
