@@ -89,12 +89,12 @@ func (f *faults) hasNetboot() (yes bool) {
 	return yes
 }
 
-// gate blocks the reads of one import while it is to hang or its node is away.
+// gate blocks the reads of one import while it is to hang or to fail, or its node is away.
 func (f *faults) gate(node, name string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for {
 			var closed bool
-			f.change(func() { closed = f.away[node] || pickName(f.hang, name) })
+			f.change(func() { closed = f.away[node] || pickName(f.hang, name) || pickName(f.fail, name) != "" })
 			if !closed {
 				return nil
 			}
