@@ -53,7 +53,6 @@ func (w *Worker) step(ctx context.Context, m domain.Machine) (time.Duration, err
 	case state.Seq == 0 && !w.adopts(m):
 		return 0, nil
 	}
-	state.Machine = m
 	now := w.Now()
 	if events := projections.Observe(state, world, now, w.Limits); len(events) > 0 {
 		return again, w.append(ctx, m, state.Seq, events)

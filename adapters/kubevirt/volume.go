@@ -78,7 +78,8 @@ func verdict(s cdiv1.DataVolumeStatus) (message string, failed bool) {
 	return redact(message), failed
 }
 
-// movements remembers when each volume last moved, as far as this process has seen. CDI does not tell.
+// movements remembers what CDI does not: when each volume last moved, and what was last said to be wrong with it, which
+// CDI takes back whenever it restarts the importer. Both are as far as this process has seen.
 type movements struct {
 	mu sync.Mutex
 	of map[string]map[string]movement // by UID of the machine, then of the volume
@@ -88,9 +89,10 @@ type movement struct {
 	percent  float64
 	complete bool
 	at       time.Time
+	message  string
 }
 
-// note sets MovedAt of a machine's volumes, which are all that it has: what is not among them is forgotten.
+// note completes a machine's volumes, which are all that it has: what is not among them is forgotten.
 func (s *movements) note(machine string, volumes []domain.Volume, now time.Time) []domain.Volume {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,12 +103,25 @@ func (s *movements) note(machine string, volumes []domain.Volume, now time.Time)
 	for i, v := range volumes {
 		last, seen := before[v.UID]
 		if !seen || last.percent != v.Percent || last.complete != v.Complete {
-			last = movement{percent: v.Percent, complete: v.Complete, at: now}
+			last = movement{percent: v.Percent, complete: v.Complete, at: now, message: last.message}
 		}
-		after[v.UID], volumes[i].MovedAt = last, last.at
+		if v.Message != "" {
+			last.message = v.Message
+		}
+		after[v.UID], volumes[i].MovedAt, volumes[i].Message = last, last.at, last.message
 	}
 	if delete(s.of, machine); len(after) > 0 {
 		s.of[machine] = after
 	}
 	return volumes
+}
+
+// hear takes in what is wrong with a volume that has been noted, from a watch, which sees more than the reads do.
+func (s *movements) hear(machine, volume, message string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last, noted := s.of[machine][volume]; noted && message != "" {
+		last.message = message
+		s.of[machine][volume] = last
+	}
 }

@@ -81,6 +81,10 @@ func TestTheImportersClaimsAreNotOurs(t *testing.T) {
 	yes := true
 	pvc := claim(corev1.ClaimBound)
 	assert.False(t, importersOwn(pvc))
+	rest := withScratch(web, nil, []*corev1.PersistentVolumeClaim{pvc, pvc})
+	assert.Equal(t, []domain.Volume{{Name: "ledgerfish-0f3c9a52-3", Managed: true, Medium: 3, UID: "pvc", Deleting: true}}, rest,
+		"but as long as there is one, something of the medium is left")
+	assert.Equal(t, rest, withScratch(web, rest, []*corev1.PersistentVolumeClaim{pvc}))
 	for kind, want := range map[string]bool{"DataVolume": false, "PersistentVolumeClaim": true, "Pod": true} {
 		pvc.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Controller: &yes}}
 		assert.Equal(t, want, importersOwn(pvc), kind)
@@ -102,4 +106,19 @@ func TestMovedAtIsWhenTheImportLastMoved(t *testing.T) {
 	assert.Equal(t, at(12), note(12, 0, "a"), "forgotten when it was not there")
 	s.note("machine", nil, at(13))
 	assert.Empty(t, s.of)
+}
+
+// The importer's reason is there only between its restarts; it is what a person needs when the restarts were too many.
+func TestTheLastReasonIsRemembered(t *testing.T) {
+	var s movements
+	note := func(message string) string {
+		return s.note("machine", []domain.Volume{{UID: "a", Message: message}}, time.Unix(1, 0))[0].Message
+	}
+	s.hear("machine", "a", "too early")
+	assert.Empty(t, note(""))
+	assert.Equal(t, "404", note("404"))
+	assert.Equal(t, "404", note(""))
+	s.hear("machine", "a", "refused")
+	s.hear("machine", "a", "")
+	assert.Equal(t, "refused", note(""))
 }

@@ -23,6 +23,16 @@ func (i *Inventory) watch(c *Cluster, namespace string, wake func(domain.Machine
 	vmis := i.informer(kv, "virtualmachineinstances", namespace, "", &v1.VirtualMachineInstance{})
 	dvs := i.informer(cdi, "datavolumes", namespace, managed, &cdiv1.DataVolume{})
 	pvcs := i.informer(core, "persistentvolumeclaims", namespace, managed, &corev1.PersistentVolumeClaim{})
+	hear := func(o any) {
+		if dv, ok := o.(*cdiv1.DataVolume); ok {
+			message, _ := verdict(dv.Status)
+			c.movements.hear(dv.Labels[domain.LabelUID], string(dv.UID), message)
+		}
+	}
+	_, err := dvs.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: hear, UpdateFunc: func(_, after any) { hear(after) }})
+	if err != nil {
+		return err
+	}
 	if err := dvs.AddIndexers(cache.Indexers{byMedium: indexMedium}); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package kubevirt
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 
 	corev1 "k8s.io/api/core/v1"
@@ -70,9 +71,12 @@ func (c *Cluster) volumes(ctx context.Context, m domain.Machine, names []string)
 	if err != nil {
 		return nil, fmt.Errorf("list claims: %w", err)
 	}
+	var scratch []*corev1.PersistentVolumeClaim
 	for i := range pvcs.Items {
-		if !importersOwn(&pvcs.Items[i]) {
-			at(pvcs.Items[i].Name).pvc = &pvcs.Items[i]
+		if pvc := &pvcs.Items[i]; importersOwn(pvc) {
+			scratch = append(scratch, pvc)
+		} else {
+			at(pvc.Name).pvc = pvc
 		}
 	}
 	for _, name := range names {
@@ -87,6 +91,7 @@ func (c *Cluster) volumes(ctx context.Context, m domain.Machine, names []string)
 			list = append(list, p.view(m, name))
 		}
 	}
+	list = withScratch(m, list, scratch)
 	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
 	return c.movements.note(m.UID, list, c.Now()), nil
 }
@@ -116,6 +121,19 @@ func (c *Cluster) complete(ctx context.Context, m domain.Machine, name string, p
 		}
 	}
 	return nil
+}
+
+// withScratch adds the volumes of which only importer's claims are left, as going away: something of the medium is still in
+// the cluster then, but there is nothing to do about it.
+func withScratch(m domain.Machine, list []domain.Volume, scratch []*corev1.PersistentVolumeClaim) []domain.Volume {
+	for _, pvc := range scratch {
+		managed, medium := mark(m, pvc.Labels)
+		v := domain.Volume{Name: domain.VolumeName(m, medium), Managed: managed, Medium: medium, UID: string(pvc.UID), Deleting: true}
+		if !slices.ContainsFunc(list, func(other domain.Volume) bool { return other.Name == v.Name }) {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 // importersOwn tells whether a claim is one that CDI made for its importer. CDI copies our labels onto it, and it goes
