@@ -29,7 +29,7 @@ const LedgerNamespace = "ledgerfish"
 // are a cluster-admin's.
 type Env struct {
 	Cluster *cluster.Cluster
-	Node    Node
+	Node    *cluster.Node
 	Core    kubernetes.Interface
 	Virt    kubevirt.Interface
 	CDI     cdi.Interface
@@ -65,7 +65,7 @@ func (e *Env) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	e.Node = Node{e.Cluster.Control}
+	e.Node = e.Cluster.Node()
 	config, err := e.Cluster.RESTConfig()
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ var ErrNever = errors.New("it never will")
 func Until(ctx context.Context, limit time.Duration, what string, holds func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
+	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	last := errors.New("not asked yet")
 	for {

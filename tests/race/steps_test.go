@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ledgerfish/ledgerfish/domain"
+	"github.com/ledgerfish/ledgerfish/tests/cluster"
 	"github.com/ledgerfish/ledgerfish/tests/harness"
 )
 
@@ -88,12 +89,12 @@ func has(log []domain.Event, kind domain.Type) bool {
 func untilAllBooted(t *testing.T, e *harness.Env, runs []run, limit time.Duration) (early []string) {
 	t.Helper()
 	err := harness.Until(t.Context(), limit, "every machine to boot", func(ctx context.Context) error {
-		boots, err := e.Node.Boots(ctx, "")
+		boots, err := e.Node.Boots(ctx, cluster.All)
 		if err != nil {
 			return err
 		}
 		for _, r := range runs {
-			if !slices.ContainsFunc(boots, func(b harness.Boot) bool { return b.VMI == r.String() }) {
+			if !slices.ContainsFunc(boots, func(b cluster.Boot) bool { return b.VMI == r.String() }) {
 				return fmt.Errorf("%s has not booted", r)
 			}
 		}
@@ -125,14 +126,14 @@ func cleanUp(t *testing.T, e *harness.Env, client *harness.Client, runs []run) (
 	}
 	machines.Wait()
 	for _, r := range runs {
-		assert.NoError(t, harness.Until(t.Context(), time.Minute, r.String()+" to be off", func(ctx context.Context) error { return e.IsOff(ctx, r.VM) }))
+		assert.NoError(t, harness.Until(t.Context(), 3*time.Minute, r.String()+" to be off", func(ctx context.Context) error { return e.IsOff(ctx, r.VM) }))
 	}
 	namespaces := map[string]bool{}
 	for _, r := range runs {
 		namespaces[r.Namespace] = true
 	}
 	for namespace := range namespaces {
-		_ = harness.Until(t.Context(), time.Minute, "nothing to be left", func(ctx context.Context) error { return e.NothingLeft(ctx, namespace) })
+		_ = harness.Until(t.Context(), 2*time.Minute, "nothing to be left", func(ctx context.Context) error { return e.NothingLeft(ctx, namespace) })
 		found, err := e.Leftovers(t.Context(), namespace)
 		require.NoError(t, err)
 		left = append(left, found...)
