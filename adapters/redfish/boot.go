@@ -34,7 +34,7 @@ func bootOf(h domain.Hardware, state projections.State) object {
 }
 
 // patchSystem changes the boot override. A wrong value changes nothing; unknown and read-only properties beside a good
-// one are reported with the success (DSP0266 7.9).
+// one are reported with the success (DSP0266, "PATCH (update)").
 func (s *Service) patchSystem(c *call, body object) (reply, error) {
 	h, state, err := s.machineState(c)
 	if err != nil {
@@ -73,7 +73,7 @@ func (p *bootPatch) read(body, current object) {
 		case name != "Boot":
 			p.ignore(name, "/"+name, current)
 		case !isObject:
-			p.fail(refuse400("PropertyValueTypeError", shown(body[name]), name).at("/Boot"))
+			p.fail(refuse400("PropertyValueTypeError", kindOf(body[name]), name).at("/Boot"))
 		default:
 			for _, member := range slices.Sorted(maps.Keys(boot)) {
 				p.member(member, boot[member])
@@ -92,7 +92,7 @@ func (p *bootPatch) member(name string, value any) {
 	switch name {
 	case overrideTarget, overrideEnabled, overrideMode:
 		if !isText {
-			p.fail(refuse400("PropertyValueTypeError", shown(value), name).at(at))
+			p.fail(refuse400("PropertyValueTypeError", kindOf(value), name).at(at))
 			return
 		}
 	default:

@@ -93,7 +93,7 @@ func TestEveryLinkLeadsToAResourceOfThatURI(t *testing.T) {
 	}
 }
 
-// Every GET of the crawl is repeated: what is shown has not changed, so no ETag may (DSP0266 6.5.1).
+// Every GET of the crawl is repeated: what is shown has not changed, so no ETag may (DSP0266, "ETags").
 func TestETagsAreStable(t *testing.T) {
 	r := busy(t)
 	before := r.crawl()
@@ -115,7 +115,7 @@ func TestETagsAreStable(t *testing.T) {
 func TestTheDocumentsBesideTheRoot(t *testing.T) {
 	r := newRig(t)
 	a := r.get("/redfish", anonymous)
-	assert.Equal(t, object{"v1": "/redfish/v1/"}, a.body, "exactly this, DSP0266 6.2")
+	assert.Equal(t, object{"v1": "/redfish/v1/"}, a.body, "exactly this: DSP0266, \"Protocol version\"")
 	for _, uri := range []string{"/redfish/v1", "/redfish/v1/", "/redfish/"} {
 		assert.Equal(t, http.StatusOK, r.get(uri, anonymous).status, uri)
 	}

@@ -13,7 +13,7 @@ import (
 // retryAfter is how many seconds a client is asked to wait after a 202, 429 or 503.
 const retryAfter = 5
 
-// fault is an answer that says no: a message of the Base registry (DSP0266 8.6).
+// fault is an answer that says no: a message of the Base registry (DSP0266, "Error responses").
 type fault struct {
 	status     int
 	key        string // MessageKey of the Base registry
@@ -80,7 +80,7 @@ func (f *fault) info() object {
 	return o
 }
 
-// body is the error response of DSP0266 8.6.
+// body is the error response (DSP0266, "Error responses").
 func (f *fault) body() object {
 	return object{"error": object{"code": baseRegistry + f.key, "message": f.text,
 		"@Message.ExtendedInfo": infos(append([]*fault{f}, f.also...))}}

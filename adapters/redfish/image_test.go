@@ -64,6 +64,8 @@ func TestWhereImagesComeFrom(t *testing.T) {
 		"http://[fe80::1%25eth0]/a.iso":                 false,
 		"http://[::ffff:169.254.169.254]/a.iso":         false,
 		"http://[64:ff9b::a9fe:a9fe]/a.iso":             false,
+		"http://[::ffff:0.1.2.3]/a.iso":                 false,
+		"http://[fd00:ec2::254%25eth0]/a.iso":           false,
 		"http://[fd00:ec2::254]/a.iso":                  false,
 		"http://169.254.169.254./a.iso":                 false,
 		"http://2852039166/a.iso":                       false,

@@ -91,11 +91,13 @@ func TestSecretsAreInNoLogLine(t *testing.T) {
 	r := newRig(t)
 	r.post(slotURI+"/Actions/VirtualMedia.InsertMedia", `{"Image":"http://u:hush@h/a.iso?token=hush#hush"}`)
 	r.post(slotURI+"/Actions/VirtualMedia.InsertMedia", `{"Image":"ftp://u:hush@h/a.iso?token=hush"}`)
+	typed := r.post(slotURI+"/Actions/VirtualMedia.InsertMedia", `{"Image":["http://u:hush@h"],"Password":{"hush":1}}`).raw
+	typed += r.post(sessionsURI, `{"UserName":"admin","Password":["hush"]}`).raw
 	a := r.post(sessionsURI, `{"UserName":"admin","Password":"secret"}`)
 	token := a.header.Get("X-Auth-Token")
 	r.get(webURI+"?password=hush", "X-Auth-Token: "+token)
 	r.get(webURI, "Authorization: Basic YWRtaW46aHVzaA==")
-	all := r.log.String() + r.get(slotURI).raw + r.get(webURI+"/LogServices/EventLog/Entries").raw
+	all := typed + r.log.String() + r.get(slotURI).raw + r.get(webURI+"/LogServices/EventLog/Entries").raw
 	for _, secret := range []string{"hush", "secret\"", token, "aHVzaA"} {
 		assert.NotContains(t, all, secret)
 	}

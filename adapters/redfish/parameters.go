@@ -1,7 +1,6 @@
 package redfish
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -32,7 +31,7 @@ func read[T any](p *parameters, name string) T {
 	v, sent := p.body[name]
 	t, right := v.(T)
 	if sent && v != nil && !right && p.err == nil {
-		p.err = refuse400("ActionParameterValueTypeError", shown(v), name, p.action)
+		p.err = refuse400("ActionParameterValueTypeError", kindOf(v), name, p.action)
 	}
 	return t
 }
@@ -47,18 +46,25 @@ func (p *parameters) done() error {
 	return p.err
 }
 
-// shown is a client's own value for the arguments of a message, cut short.
-func shown(v any) string {
-	s, isText := v.(string)
-	if !isText {
-		b, err := json.Marshal(v)
-		if err != nil {
-			return ""
-		}
-		s = string(b)
+// kindOf stands for a value of the wrong type in a message: the value itself may be a secret in the wrong place.
+func kindOf(v any) string {
+	switch v.(type) {
+	case string:
+		return "(string)"
+	case bool:
+		return "(boolean)"
+	case float64:
+		return "(number)"
+	case []any:
+		return "(array)"
 	}
+	return "(object)"
+}
+
+// shown is a client's own value for the arguments of a message, cut short.
+func shown(s string) string {
 	if len(s) > 100 {
-		s = strings.ToValidUTF8(s[:100], "") + "..."
+		return strings.ToValidUTF8(s[:100], "") + "..."
 	}
 	return s
 }

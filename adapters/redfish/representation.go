@@ -12,7 +12,8 @@ import (
 // object is a JSON object. Its keys are written in order, so equal objects have equal bytes.
 type object = map[string]any
 
-// root is where everything is. The root resource's own URI ends with a slash (DSP0266 6.1), no other one does.
+// root is where everything is. The root resource's own URI ends with a slash, no other one does (DSP0266, "Protocol
+// version").
 const root = "/redfish/v1"
 
 // schema is a DMTF schema with its version: "ComputerSystem.v1_27_0". Collections have no version.

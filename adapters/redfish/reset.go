@@ -23,7 +23,7 @@ func (s *Service) reset(c *call, body object) (reply, error) {
 		return reply{}, refuse400("ActionParameterMissing", resetAction, "ResetType")
 	}
 	if !slices.Contains(domain.ResetTypes(), domain.ResetType(value)) {
-		f := refuse400("ActionParameterValueNotInList", value, "ResetType", resetAction)
+		f := refuse400("ActionParameterValueNotInList", shown(value), "ResetType", resetAction)
 		f.resolution = "Send one of " + listed(domain.ResetTypes()) + "."
 		return reply{}, f
 	}

@@ -55,7 +55,7 @@ func (res resource) allow() string {
 	return strings.Join(methods, ", ")
 }
 
-// dispatch calls the function of the method. The body of a GET is ignored (DSP0266 7.5).
+// dispatch calls the function of the method. The body of a GET is ignored (DSP0266, "GET (read requests)").
 func (s *Service) dispatch(c *call, res resource) (reply, error) {
 	switch {
 	case c.r.Method == http.MethodOptions:

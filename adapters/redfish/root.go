@@ -26,12 +26,12 @@ func (s *Service) serviceRoot(*call) (object, error) {
 			"DeepOperations": object{"DeepPATCH": false, "DeepPOST": false}}}, nil
 }
 
-// version is the one document outside the versions (DSP0266 6.2), with exactly this content.
+// version is the one document outside the versions (DSP0266, "Protocol version"), with exactly this content.
 func (s *Service) version(w http.ResponseWriter, r *http.Request) {
 	s.document(w, r, object{"v1": root + "/"})
 }
 
-// odata is the OData service document (DSP0266 8.4.4).
+// odata is the OData service document (DSP0266, "OData service document").
 func (s *Service) odata(w http.ResponseWriter, r *http.Request) {
 	value := []object{{"name": "Service", "kind": "Singleton", "url": root + "/"}}
 	for _, name := range []string{"Systems", "Managers", "Chassis", "TaskService", "SessionService"} {
@@ -40,7 +40,8 @@ func (s *Service) odata(w http.ResponseWriter, r *http.Request) {
 	s.document(w, r, object{"@odata.context": root + "/$metadata", "value": value})
 }
 
-// metadata is the OData metadata document (DSP0266 8.4.2): where the schemas are, and the service's entity container.
+// metadata is the OData metadata document (DSP0266, "OData $metadata"): where the schemas are, and the service's entity
+// container.
 func (s *Service) metadata(w http.ResponseWriter, r *http.Request) {
 	if !s.onlyGet(w, r) {
 		return

@@ -102,7 +102,8 @@ func canonical(path string) string {
 }
 
 // admit is what every call has to pass, in this order: credentials, then whether the service may answer, then headers
-// and query (DSP0266 13.3: authentication comes before whatever else may affect the answer).
+// and query. Authentication comes before whatever else may affect the answer (DSP0266, "HTTP header authentication
+// requirements").
 func (s *Service) admit(c *call) error {
 	if !public(c) {
 		if err := s.authenticate(c); err != nil {
@@ -120,7 +121,8 @@ func (s *Service) admit(c *call) error {
 	return nil
 }
 
-// public tells whether a call needs neither an account nor a service that is ready (DSP0266 13.3.2).
+// public tells whether a call needs neither an account nor a service that is ready (DSP0266, "Resource and operation
+// authentication requirements").
 func public(c *call) bool {
 	if c.r.Method != http.MethodGet && c.r.Method != http.MethodHead {
 		return false

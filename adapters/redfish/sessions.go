@@ -90,8 +90,8 @@ func (s *sessions) end(id string) bool {
 // expire drops the sessions that nobody may use any more.
 func (s *sessions) expire() {
 	for key, n := range s.open {
-		hash, known := s.accounts.Hash(n.user)
-		if s.now().Sub(n.used) > s.timeout || !known || !bytes.Equal(hash, n.hash) {
+		hash, _ := s.accounts.Hash(n.user) // none, if the account is gone
+		if s.now().Sub(n.used) > s.timeout || !bytes.Equal(hash, n.hash) {
 			delete(s.open, key)
 		}
 	}

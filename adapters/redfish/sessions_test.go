@@ -18,7 +18,7 @@ func (r *rig) logIn(path string) answered {
 	return r.post(path, `{"UserName":"admin","Password":"secret"}`, anonymous)
 }
 
-// DSP0266 13.3.4: 201 with Location, X-Auth-Token and the whole session; the same POST to Members does the same.
+// DSP0266, "Session login": 201 with Location, X-Auth-Token and the whole session; the same POST to Members does the same.
 func TestASessionBeginsAndEnds(t *testing.T) {
 	r := newRig(t)
 	first, second := r.logIn(sessionsURI), r.logIn(sessionsURI+"/Members")

@@ -10,7 +10,7 @@ const sessionsURI = root + "/SessionService/Sessions"
 func (s *Service) sessionRoutes() {
 	s.at("/SessionService", resource{get: s.sessionService})
 	s.at("/SessionService/Sessions", resource{get: s.listSessions, post: s.openSession})
-	s.at("/SessionService/Sessions/Members", resource{post: s.openSession}) // DSP0266 7.10: the same as to the collection
+	s.at("/SessionService/Sessions/Members", resource{post: s.openSession}) // DSP0266, "POST (create)"
 	s.at("/SessionService/Sessions/{session}", resource{get: s.showSession, delete: s.endSession})
 }
 
@@ -35,7 +35,7 @@ func (s *Service) openSession(c *call, body object) (reply, error) {
 	for i, name := range []string{"UserName", "Password"} {
 		text, isText := body[name].(string)
 		if body[name] != nil && !isText {
-			return reply{}, refuse400("PropertyValueTypeError", "of "+name, name).at("/" + name)
+			return reply{}, refuse400("PropertyValueTypeError", kindOf(body[name]), name).at("/" + name)
 		}
 		if text == "" {
 			return reply{}, refuse400("PropertyMissing", name).at("/" + name)

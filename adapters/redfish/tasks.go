@@ -102,7 +102,8 @@ func taskMessage(t projections.Task) object {
 		"MessageArgs": []string{t.ID}, "MessageSeverity": severity}
 }
 
-// monitor answers 202 with the Task while it goes on, and afterwards as the operation itself would have (DSP0266 12.2).
+// monitor answers 202 with the Task while it goes on, and afterwards as the operation itself would have (DSP0266,
+// "Asynchronous operations").
 func (s *Service) monitor(w http.ResponseWriter, r *http.Request) {
 	c := callOf(r)
 	if !s.onlyGet(w, r) {

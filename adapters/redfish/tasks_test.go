@@ -11,7 +11,8 @@ import (
 	"github.com/ledgerfish/ledgerfish/domain"
 )
 
-// DSP0266 12.2: the monitor is 202 with the Task while it goes on, and then what the operation itself would have answered.
+// DSP0266, "Asynchronous operations": the monitor is 202 with the Task while it goes on, and then what the operation
+// itself would have answered.
 func TestATaskIsFollowed(t *testing.T) {
 	r := newRig(t)
 	a := r.insert()
