@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,14 +26,15 @@ import (
 	"github.com/ledgerfish/ledgerfish/tests/cluster"
 )
 
-// admin is a cluster-admin's configuration, without a client-side limit.
-var admin *rest.Config
+// shared serves all tests but those that break it.
+var shared *apiServer
+
+func binary() string { return filepath.Join(cluster.BinDir(), "apiserver") }
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	binary := filepath.Join(cluster.BinDir(), "apiserver")
-	if _, err := os.Stat(binary); err != nil && os.Getenv("CI") != "true" {
+	if _, err := os.Stat(binary()); err != nil && os.Getenv("CI") != "true" {
 		fmt.Println("SKIP tests/store:", cluster.ErrNotBuilt)
 		return 0
 	}
@@ -40,67 +44,94 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	stop, err := startAPIServer(binary, dir)
-	if err != nil {
+	if shared, err = startAPIServer(dir, 0); err != nil {
 		fmt.Fprintln(os.Stderr, "tests/store: start the API server:", err)
 		return 1
 	}
-	defer stop()
+	defer shared.stop()
 	return m.Run()
 }
 
-// startAPIServer returns when objects can be created. The server ends with stop or with this process.
-func startAPIServer(binary, dir string) (stop func(), err error) {
-	server := exec.Command(binary, "-until-eof", "-dir", dir)
-	server.Stderr = os.Stderr
-	stdin, err := server.StdinPipe()
+// apiServer is a kube-apiserver with its etcd, in a process that ends with this one.
+type apiServer struct {
+	config  *rest.Config // a cluster-admin's, without a client-side limit
+	process *exec.Cmd
+	stdin   io.Closer
+}
+
+// startAPIServer returns when objects can be created. The directory may be that of a server that has ended; port 0 is
+// any.
+func startAPIServer(dir string, port int) (*apiServer, error) {
+	s := &apiServer{process: exec.Command(binary(), "-until-eof", "-dir", dir, "-port", strconv.Itoa(port))}
+	s.process.Stderr = os.Stderr
+	stdout, err := s.process.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	stdout, err := server.StdoutPipe()
-	if err != nil {
+	if s.stdin, err = s.process.StdinPipe(); err != nil {
 		return nil, err
 	}
-	if err := server.Start(); err != nil {
+	if err := s.process.Start(); err != nil {
 		return nil, err
-	}
-	stop = func() {
-		_ = stdin.Close()
-		_ = server.Wait()
 	}
 	said := bufio.NewScanner(stdout)
 	for said.Scan() && !strings.HasPrefix(said.Text(), "ready") {
 	}
-	if admin, err = clientcmd.BuildConfigFromFlags("", filepath.Join(dir, "kubeconfig")); err != nil {
-		stop()
+	if s.config, err = clientcmd.BuildConfigFromFlags("", filepath.Join(dir, "kubeconfig")); err != nil {
+		s.stop()
 		return nil, err
 	}
-	admin.QPS = -1
-	return stop, nil
+	s.config.QPS = -1
+	return s, nil
 }
 
-// wrapped is a client whose requests go through wrap, if that is given.
+// port is where it listens.
+func (s *apiServer) port(t *testing.T) int {
+	u, err := url.Parse(s.config.Host)
+	require.NoError(t, err)
+	port, err := strconv.Atoi(u.Port())
+	require.NoError(t, err)
+	return port
+}
+
+func (s *apiServer) stop() {
+	_ = s.stdin.Close()
+	_ = s.process.Wait()
+}
+
+// kill ends it as a crash does.
+func (s *apiServer) kill() {
+	_ = s.process.Process.Kill()
+	_ = s.process.Wait()
+}
+
+// wrapped is a client of the shared server whose requests go through wrap, if that is given.
 func wrapped(t testing.TB, wrap transport.WrapperFunc) kubernetes.Interface {
 	t.Helper()
-	config := rest.CopyConfig(admin)
+	config := rest.CopyConfig(shared.config)
 	config.ContentType = "application/json" // so that wrap can read it
 	if wrap != nil {
 		config.Wrap(wrap)
 	}
-	client, err := kubernetes.NewForConfig(config)
-	require.NoError(t, err)
-	return client
+	return client(t, config)
 }
 
-// namespace makes a namespace that is deleted at the end of the test.
+func client(t testing.TB, config *rest.Config) kubernetes.Interface {
+	t.Helper()
+	c, err := kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	return c
+}
+
+// namespace makes a namespace on the shared server that is deleted at the end of the test.
 func namespace(t testing.TB) string {
 	t.Helper()
-	client := wrapped(t, nil)
-	ns, err := client.CoreV1().Namespaces().Create(context.Background(),
+	c := client(t, shared.config)
+	ns, err := c.CoreV1().Namespaces().Create(context.Background(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "ledger-"}}, metav1.CreateOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		require.NoError(t, client.CoreV1().Namespaces().Delete(context.Background(), ns.Name, metav1.DeleteOptions{}))
+		require.NoError(t, c.CoreV1().Namespaces().Delete(context.Background(), ns.Name, metav1.DeleteOptions{}))
 	})
 	return ns.Name
 }
