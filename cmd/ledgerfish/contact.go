@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/discovery"
+)
+
+// How contact with the API server is watched: asked every contactEvery, lost once it was not answered for contactLost.
+const (
+	contactEvery   = time.Second
+	contactTimeout = 2 * time.Second
+	contactLost    = 4 * time.Second
+)
+
+// contact knows whether the API server answers. Without that, what is in memory may be old, and is not shown.
+type contact struct {
+	last atomic.Pointer[time.Time] // of the last answer; nil: none yet
+	now  func() time.Time
+}
+
+func (c *contact) run(ctx context.Context, client discovery.DiscoveryInterface) {
+	tick := time.NewTicker(contactEvery)
+	defer tick.Stop()
+	for {
+		ask, cancel := context.WithTimeout(ctx, contactTimeout)
+		if err := client.RESTClient().Get().AbsPath("/livez/ping").Do(ask).Error(); err == nil {
+			at := c.now()
+			c.last.Store(&at)
+		}
+		cancel()
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (c *contact) lost() bool {
+	last := c.last.Load()
+	return last == nil || c.now().Sub(*last) > contactLost
+}
