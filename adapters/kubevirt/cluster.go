@@ -57,7 +57,7 @@ type Cluster struct {
 	kubevirt  kubevirt.Interface
 	cdi       cdi.Interface
 	dynamic   dynamic.Interface
-	images    Images
+	secrets   *Secrets
 	movements movements
 }
 
@@ -74,7 +74,7 @@ const (
 	requestsBurst     = 1000
 )
 
-// New makes the clients for a cluster. The image Secrets are read from [Options.LedgerNamespace].
+// New makes the clients for a cluster.
 func New(config *rest.Config, o Options) (*Cluster, error) {
 	if o.Now == nil {
 		return nil, fmt.Errorf("kubevirt: Options.Now is missing")
@@ -98,13 +98,12 @@ func New(config *rest.Config, o Options) (*Cluster, error) {
 		return nil, fmt.Errorf("dynamic client: %w", err)
 	}
 	o = o.withDefaults()
-	c := &Cluster{Options: o, core: core, kubevirt: vms, cdi: volumes, dynamic: dyn}
-	c.images = NewSecrets(core, o.LedgerNamespace)
-	return c, nil
+	return &Cluster{Options: o, core: core, kubevirt: vms, cdi: volumes, dynamic: dyn,
+		secrets: &Secrets{core: core, namespace: o.LedgerNamespace}}, nil
 }
 
 // Secrets gives the image Secrets that this cluster's imports read.
-func (c *Cluster) Secrets() *Secrets { return c.images.(*Secrets) }
+func (c *Cluster) Secrets() *Secrets { return c.secrets }
 
 // labels are on everything that is made in a machine's namespace.
 func labels(m domain.Machine, medium uint64) map[string]string {

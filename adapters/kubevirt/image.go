@@ -8,12 +8,6 @@ import (
 	"github.com/ledgerfish/ledgerfish/domain"
 )
 
-// Images gives back what is too secret for the log: an image's full URL and its credentials. An error with
-// [domain.CodeNotFound] means that they are gone.
-type Images interface {
-	Read(ctx context.Context, m domain.Machine, name string) (url, user, password string, err error)
-}
-
 // image is where a volume's data comes from.
 type image struct {
 	url, user, password string
@@ -26,7 +20,7 @@ func (c *Cluster) image(ctx context.Context, m domain.Machine, e domain.CreateVo
 		return img, nil
 	}
 	var err error
-	img.url, img.user, img.password, err = c.images.Read(ctx, m, e.Secret)
+	img.url, img.user, img.password, err = c.secrets.Read(ctx, m, e.Secret)
 	if domain.CodeOf(err) == domain.CodeNotFound {
 		return image{}, terminal(errors.New("the image's full URL is not kept any more"))
 	}

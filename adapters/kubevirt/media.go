@@ -20,7 +20,7 @@ func (c *Cluster) attach(ctx context.Context, m domain.Machine, w domain.World, 
 					return false, nil
 				}
 			}
-			return false, fmt.Errorf("the VM has obeyed media intent %d already", v.MediaFence.Seq)
+			return false, fmt.Errorf("the VM has obeyed media intent %d: %w", v.MediaFence.Seq, ErrMoved)
 		}
 		if _, err := removeClaims(m, vm, append([]string{e.Volume}, e.Drop...)...); err != nil {
 			return false, err

@@ -14,7 +14,7 @@ import (
 	"github.com/ledgerfish/ledgerfish/domain"
 )
 
-// Secrets keeps what is too secret for the log in one Kubernetes Secret per insert, beside the logs. It implements Images.
+// Secrets keeps what is too secret for the log in one Kubernetes Secret per insert, beside the logs.
 type Secrets struct {
 	core      kubernetes.Interface
 	namespace string
@@ -29,11 +29,6 @@ const (
 	keyUser     = "user"
 	keyPassword = "password"
 )
-
-// NewSecrets keeps them in that namespace.
-func NewSecrets(core kubernetes.Interface, namespace string) *Secrets {
-	return &Secrets{core: core, namespace: namespace}
-}
 
 // Keep stores an image's full URL and credentials before the log refers to them, and gives the Secret's name, which
 // follows from the request: the same request again is the same Secret. Credentials in the URL move out of it.
@@ -62,7 +57,8 @@ func (s *Secrets) Keep(ctx context.Context, m domain.Machine, requestID, image, 
 	return name, nil
 }
 
-// Read implements Images. A Secret of another machine is not found.
+// Read gives them back. An error with [domain.CodeNotFound] means that they are gone; a Secret of another machine is not
+// found either.
 func (s *Secrets) Read(ctx context.Context, m domain.Machine, name string) (image, user, password string, err error) {
 	secret, err := s.core.CoreV1().Secrets(s.namespace).Get(ctx, name, metav1.GetOptions{})
 	if missing(err) || err == nil && secret.Labels[domain.LabelUID] != domain.LabelValue(m.UID) {

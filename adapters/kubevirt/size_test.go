@@ -2,6 +2,8 @@ package kubevirt
 
 import (
 	"context"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -105,13 +107,15 @@ func TestBlockedAddressesAreTerminal(t *testing.T) {
 }
 
 func TestCredentialsAndCertificateChecksAreTheImages(t *testing.T) {
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "u" || password != "p" {
 			w.WriteHeader(401)
 			return
 		}
 		w.Header().Set("Content-Length", "1048576")
 	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // a refused certificate is what is tested
+	server.StartTLS()
 	defer server.Close()
 	ctx := context.Background()
 	_, err := probeSize(ctx, image{url: server.URL, user: "u", password: "p"})

@@ -37,9 +37,12 @@ const again time.Duration = -1
 // The world is read before the log. What the world does not show counts only when the log has not changed meanwhile:
 // something may have been created just for the newer part of it.
 func (w *Worker) step(ctx context.Context, m domain.Machine) (time.Duration, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepLimit)
+	ctx, cancel := outlast(ctx, stepLimit, stopLimit)
 	defer cancel()
 	before, _ := w.Ledger.State(m)
+	if over(before) {
+		return 0, nil
+	}
 	world, err := w.World(ctx, m)
 	if err != nil {
 		return 0, err
@@ -124,6 +127,23 @@ func (w *Worker) rest(s projections.State, world domain.World, now time.Time) ti
 func (w *Worker) adopts(m domain.Machine) bool {
 	h, ok := w.Inventory.Get(m.Namespace, m.Name)
 	return ok && h.UID == m.UID
+}
+
+// over tells whether nothing can happen to a machine any more: its VM is gone and all that was its.
+func over(s projections.State) bool { return s.Lost && projections.AtRest(s, domain.World{}) }
+
+// outlast gives a context that ends after limit, or grace after its parent, so that what has begun can be
+// finished.
+func outlast(parent context.Context, limit, grace time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), limit)
+	stop := context.AfterFunc(parent, func() {
+		select {
+		case <-ctx.Done():
+		case <-time.After(grace):
+			cancel()
+		}
+	})
+	return ctx, func() { stop(); cancel() }
 }
 
 // serves tells whether machines of that namespace are looked after.

@@ -50,6 +50,7 @@ const (
 	glance     = time.Minute      // a machine that is not at rest is looked at so often, whatever the informers say
 	breath     = time.Second      // to wait, if nothing wakes it earlier, for what an effect brings about
 	stepLimit  = 30 * time.Second // for one step
+	stopLimit  = 3 * time.Second  // for a step that has begun when the worker is to stop
 	housework  = time.Minute      // between two sweeps of the Secrets of images
 	secretsAge = 10 * time.Minute // at which a Secret that no log wants is swept
 	backoffMin = 100 * time.Millisecond
@@ -98,7 +99,7 @@ func (w *Worker) Ready() bool {
 	return w.started && len(w.unseen) == 0
 }
 
-// Wake has a machine looked at soon. Its name may be missing when its UID is known.
+// Wake has a machine looked at soon, if its namespace is served. Its name may be missing when its UID is known.
 func (w *Worker) Wake(m domain.Machine) {
 	w.mu.Lock()
 	if known, ok := w.byUID[m.UID]; m.Name == "" && ok {
@@ -107,7 +108,7 @@ func (w *Worker) Wake(m domain.Machine) {
 		w.byUID[m.UID] = m
 	}
 	w.mu.Unlock()
-	if m.Name != "" {
+	if m.Name != "" && w.serves(m.Namespace) {
 		w.queue.Add(m)
 	}
 }
@@ -143,7 +144,7 @@ func (w *Worker) census() {
 		w.expect(h.Machine)
 	}
 	for _, m := range w.Ledger.Machines() {
-		if s, _ := w.Ledger.State(m); w.serves(m.Namespace) && !(s.Lost && projections.AtRest(s, domain.World{})) {
+		if s, _ := w.Ledger.State(m); w.serves(m.Namespace) && !over(s) {
 			w.expect(m)
 		}
 	}

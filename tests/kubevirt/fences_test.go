@@ -28,8 +28,8 @@ func TestALateEffectDoesNothing(t *testing.T) {
 	late := func(w domain.World, e domain.Effect) {
 		t.Helper()
 		before := b.vm(m)
-		r, err := b.cluster.Do(b.ctx, m, w, e)
-		assert.Error(t, err, "%T: %+v", e, r)
+		_, err := b.cluster.Do(b.ctx, m, w, e)
+		assert.ErrorIs(t, err, kubevirt.ErrMoved, "%T", e)
 		assert.Equal(t, before.ResourceVersion, b.vm(m).ResourceVersion)
 	}
 	empty := world()
@@ -56,6 +56,7 @@ func TestALateEffectDoesNothing(t *testing.T) {
 	b.mustDo(m, domain.Reset{ResetType: domain.ResetForceOff})
 	b.off(m)
 	b.atRest(m)
+	b.eventually("virt-controller has seen the VM Halted", func() bool { return world().VM.StatusRunStrategy != domain.RunRerunOnFailure })
 	late(world(), domain.StartMachine{Seq: start})
 	late(off, domain.StartMachine{Seq: start + 100})
 	assert.Empty(t, b.instance(m))
