@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"mime"
 	"net"
 	"net/http"
 	"net/netip"
@@ -13,20 +14,23 @@ import (
 	"syscall"
 )
 
-// errBlocked says that an image's host, or a host that it redirects to, is one that no image may come from.
-var errBlocked = errors.New("a link-local address serves no images")
+// What is known before an import to be none.
+var (
+	errBlocked = errors.New("a link-local address serves no images")        // the URL's, or one that it redirects to
+	errPage    = errors.New("the server answers with a page, not an image") // an error page with status 200, most likely
+)
 
 const mebibyte = 1 << 20
 
 // volumeSize is the size to ask for, in bytes: the image's with a margin, or the default when that can not be found out.
-// CDI adds a file system's own overhead to it. Only a blocked address is an error: the importer may see a server that this
-// process does not see.
+// CDI adds a file system's own overhead to it. What the server does not tell is no error: the importer may see a server that
+// this process does not see.
 func (c *Cluster) volumeSize(ctx context.Context, img image) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.ProbeTimeout)
 	defer cancel()
 	size, err := probeSize(ctx, img)
-	if errors.Is(err, errBlocked) {
-		return 0, terminal(errBlocked)
+	if hopeless(err) {
+		return 0, terminal(err)
 	}
 	if size <= 0 {
 		return c.DefaultSize, nil
@@ -46,11 +50,13 @@ func probeSize(ctx context.Context, img image) (int64, error) {
 	client := &http.Client{Transport: probeTransport(img.insecure)}
 	defer client.CloseIdleConnections()
 	size, err := ask(ctx, client, http.MethodHead, img)
-	if size > 0 || errors.Is(err, errBlocked) {
+	if size > 0 || hopeless(err) {
 		return size, err
 	}
 	return ask(ctx, client, http.MethodGet, img)
 }
+
+func hopeless(err error) bool { return errors.Is(err, errBlocked) || errors.Is(err, errPage) }
 
 func ask(ctx context.Context, client *http.Client, method string, img image) (int64, error) {
 	req, err := http.NewRequestWithContext(ctx, method, img.url, nil)
@@ -69,6 +75,10 @@ func ask(ctx context.Context, client *http.Client, method string, img image) (in
 		return 0, err
 	}
 	defer resp.Body.Close() // unread: this ends the transfer
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if kind == "text/html" && resp.StatusCode < http.StatusMultipleChoices {
+		return 0, errPage
+	}
 	switch resp.StatusCode {
 	case http.StatusOK:
 		return resp.ContentLength, nil

@@ -106,6 +106,24 @@ func TestBlockedAddressesAreTerminal(t *testing.T) {
 	}
 }
 
+// C22: an error page with status 200 is not imported, let alone inserted.
+func TestAPageIsNoImage(t *testing.T) {
+	status := http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte("<html>please log in</html>"))
+	}))
+	defer server.Close()
+	c := &Cluster{Options: Options{DefaultSize: 42}.withDefaults()}
+	_, err := c.volumeSize(context.Background(), image{url: server.URL})
+	assert.ErrorAs(t, err, &terminalError{})
+	status = http.StatusServiceUnavailable // may pass: the importer is to tell
+	size, err := c.volumeSize(context.Background(), image{url: server.URL})
+	require.NoError(t, err)
+	assert.EqualValues(t, 42, size)
+}
+
 func TestCredentialsAndCertificateChecksAreTheImages(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "u" || password != "p" {
