@@ -26,6 +26,7 @@ func (n *Node) bindClaims(ctx context.Context) {
 		switch {
 		case claim.DeletionTimestamp != nil:
 			if !used[claim.Namespace+"/"+claim.Name] && slices.Contains(claim.Finalizers, claimProtection) {
+				claim = claim.DeepCopy()
 				claim.Finalizers = slices.DeleteFunc(claim.Finalizers, func(f string) bool { return f == claimProtection })
 				_, err := n.kube.CoreV1().PersistentVolumeClaims(claim.Namespace).Update(ctx, claim, metav1.UpdateOptions{})
 				n.ok("release claim "+claim.Name, err)
@@ -82,6 +83,7 @@ func (n *Node) provision(ctx context.Context, claim *corev1.PersistentVolumeClai
 		n.ok("create PersistentVolume "+name, err)
 		return
 	}
+	claim = claim.DeepCopy()
 	claim.Spec.VolumeName = name
 	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, bindCompleted, "yes")
 	_, err := n.kube.CoreV1().PersistentVolumeClaims(claim.Namespace).Update(ctx, claim, metav1.UpdateOptions{})
@@ -93,12 +95,14 @@ func (n *Node) completeBinding(ctx context.Context, claim *corev1.PersistentVolu
 	if pv == nil || pv.Spec.ClaimRef == nil || pv.Spec.ClaimRef.UID != claim.UID {
 		return
 	}
+	claim = claim.DeepCopy()
 	claim.Status.Phase, claim.Status.AccessModes, claim.Status.Capacity = corev1.ClaimBound, claim.Spec.AccessModes, pv.Spec.Capacity
 	if _, err := n.kube.CoreV1().PersistentVolumeClaims(claim.Namespace).UpdateStatus(ctx, claim, metav1.UpdateOptions{}); !n.ok("bind claim "+claim.Name, err) {
 		return
 	}
 	n.log.WithField("claim", claim.Namespace+"/"+claim.Name).Info("bound")
 	if pv.Status.Phase != corev1.VolumeBound {
+		pv = pv.DeepCopy()
 		pv.Status.Phase = corev1.VolumeBound
 		_, err := n.kube.CoreV1().PersistentVolumes().UpdateStatus(ctx, pv, metav1.UpdateOptions{})
 		n.ok("bind volume "+pv.Name, err)
@@ -116,6 +120,7 @@ func (n *Node) followClaimRefs(ctx context.Context) {
 		if claim == nil || claim.UID != ref.UID || claim.Spec.VolumeName != "" || claim.DeletionTimestamp != nil {
 			continue
 		}
+		claim = claim.DeepCopy()
 		claim.Spec.VolumeName = pv.Name
 		metav1.SetMetaDataAnnotation(&claim.ObjectMeta, bindCompleted, "yes")
 		_, err := n.kube.CoreV1().PersistentVolumeClaims(claim.Namespace).Update(ctx, claim, metav1.UpdateOptions{})
@@ -147,6 +152,7 @@ func (n *Node) releaseVolumes(ctx context.Context) {
 			continue
 		}
 		if slices.Contains(pv.Finalizers, volumeProtection) {
+			pv = pv.DeepCopy()
 			pv.Finalizers = slices.DeleteFunc(pv.Finalizers, func(f string) bool { return f == volumeProtection })
 			_, err := n.kube.CoreV1().PersistentVolumes().Update(ctx, pv, metav1.UpdateOptions{})
 			n.ok("release volume "+pv.Name, err)

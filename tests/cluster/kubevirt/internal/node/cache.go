@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,7 +20,7 @@ import (
 	"kubevirt.io/client-go/kubevirt"
 )
 
-// cache is what the stub sees of the cluster, a moment late. Objects from it are copies: they may be changed and sent.
+// cache is what the stub sees of the cluster, a moment late. Objects from it are shared: whoever changes one copies it.
 type cache struct {
 	factory informers.SharedInformerFactory
 	vmiInf  toolscache.SharedIndexInformer
@@ -27,6 +28,7 @@ type cache struct {
 	claimL  corelisters.PersistentVolumeClaimLister
 	volumeL corelisters.PersistentVolumeLister
 	classL  storagelisters.StorageClassLister
+	changed atomic.Bool // since it was last cleared
 }
 
 func newCache(kube kubernetes.Interface, handler *kubevirt.Clientset) (*cache, error) {
@@ -37,6 +39,13 @@ func newCache(kube kubernetes.Interface, handler *kubevirt.Clientset) (*cache, e
 	c.claimL = f.Core().V1().PersistentVolumeClaims().Lister()
 	c.volumeL = f.Core().V1().PersistentVolumes().Lister()
 	c.classL = f.Storage().V1().StorageClasses().Lister()
+	for _, inf := range []toolscache.SharedInformer{c.vmiInf, f.Core().V1().Pods().Informer(), f.Core().V1().PersistentVolumeClaims().Informer(), f.Core().V1().PersistentVolumes().Informer()} {
+		mark := toolscache.ResourceEventHandlerFuncs{AddFunc: func(any) { c.changed.Store(true) }, UpdateFunc: func(any, any) { c.changed.Store(true) },
+			DeleteFunc: func(any) { c.changed.Store(true) }}
+		if _, err := inf.AddEventHandler(mark); err != nil {
+			return nil, err
+		}
+	}
 	return c, nil
 }
 
@@ -52,17 +61,11 @@ func (c *cache) start(ctx context.Context) error {
 
 func (c *cache) pods() []*corev1.Pod {
 	list, _ := c.podL.List(labels.Everything()) // a lister's error is for indexes
-	for i, p := range list {
-		list[i] = p.DeepCopy()
-	}
 	return list
 }
 
 func (c *cache) claims() []*corev1.PersistentVolumeClaim {
 	list, _ := c.claimL.List(labels.Everything())
-	for i, p := range list {
-		list[i] = p.DeepCopy()
-	}
 	return list
 }
 
@@ -72,14 +75,11 @@ func (c *cache) claim(namespace, name string) *corev1.PersistentVolumeClaim {
 	if err != nil {
 		return nil
 	}
-	return claim.DeepCopy()
+	return claim
 }
 
 func (c *cache) volumes() []*corev1.PersistentVolume {
 	list, _ := c.volumeL.List(labels.Everything())
-	for i, p := range list {
-		list[i] = p.DeepCopy()
-	}
 	return list
 }
 
@@ -88,7 +88,7 @@ func (c *cache) volume(name string) *corev1.PersistentVolume {
 	if err != nil {
 		return nil
 	}
-	return v.DeepCopy()
+	return v
 }
 
 // class is nil for a claim without a StorageClass of the cluster.
@@ -107,16 +107,8 @@ func (c *cache) vmis() []*virtv1.VirtualMachineInstance {
 	var list []*virtv1.VirtualMachineInstance
 	for _, o := range c.vmiInf.GetStore().List() {
 		if vmi, ok := o.(*virtv1.VirtualMachineInstance); ok {
-			list = append(list, vmi.DeepCopy())
+			list = append(list, vmi)
 		}
 	}
 	return list
-}
-
-func (c *cache) vmi(namespace, name string) *virtv1.VirtualMachineInstance {
-	o, found, err := c.vmiInf.GetStore().GetByKey(namespace + "/" + name)
-	if err != nil || !found {
-		return nil
-	}
-	return o.(*virtv1.VirtualMachineInstance).DeepCopy()
 }

@@ -58,7 +58,7 @@ func (n *Node) stepVMI(ctx context.Context, vmi *virtv1.VirtualMachineInstance) 
 	if node == "" || vmi.IsFinal() || n.faults.isAway(node) || n.handlers[node] == nil {
 		return
 	}
-	g := n.guest(vmi)
+	g, vmi := n.guest(vmi), vmi.DeepCopy()
 	var what string
 	var boot *Boot
 	if vmi.DeletionTimestamp != nil || !g.launcherDeleted.IsZero() {

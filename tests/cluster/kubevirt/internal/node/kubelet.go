@@ -38,10 +38,10 @@ func (n *Node) stepPod(ctx context.Context, pod *corev1.Pod) {
 	case terminal(pod):
 	case pod.Status.Phase == corev1.PodRunning:
 		if isImporter(pod) {
-			n.stepImporter(ctx, pod, s)
+			n.stepImporter(ctx, pod.DeepCopy(), s)
 		}
 	case time.Since(s.bound) >= podStart:
-		n.startPod(ctx, pod, s)
+		n.startPod(ctx, pod.DeepCopy(), s)
 	}
 }
 

@@ -21,8 +21,10 @@ import (
 func names() []string { return []string{"node1", "node2"} }
 
 const (
-	// loopPause is how long the loop rests when nothing wakes it: the grain of all durations here.
+	// loopPause is how long the loop rests between two looks while something changes, idlePause while nothing does: the
+	// grain of all durations here.
 	loopPause = 50 * time.Millisecond
+	idlePause = 100 * time.Millisecond
 	// podStart is the time from binding to running.
 	podStart = 200 * time.Millisecond
 )
@@ -94,8 +96,12 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	tick := time.NewTicker(loopPause)
 	defer tick.Stop()
+	var last time.Time
 	for {
-		n.step(ctx)
+		if n.cache.changed.Swap(false) || time.Since(last) >= idlePause {
+			last = time.Now()
+			n.step(ctx)
+		}
 		select {
 		case <-ctx.Done():
 			return nil

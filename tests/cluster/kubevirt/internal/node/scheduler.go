@@ -40,6 +40,7 @@ func (n *Node) schedule(ctx context.Context, pod *corev1.Pod) {
 			return
 		}
 		if claim.Annotations[selectedNode] == "" {
+			claim = claim.DeepCopy()
 			metav1.SetMetaDataAnnotation(&claim.ObjectMeta, selectedNode, node)
 			_, err := n.kube.CoreV1().PersistentVolumeClaims(claim.Namespace).Update(ctx, claim, metav1.UpdateOptions{})
 			n.ok("select node for claim "+claim.Name, err)
@@ -108,6 +109,7 @@ func (n *Node) unschedulable(ctx context.Context, pod *corev1.Pod, why string) {
 			return
 		}
 	}
+	pod = pod.DeepCopy()
 	pod.Status.Phase = corev1.PodPending
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
 		Message: why, LastTransitionTime: metav1.Now()}}
