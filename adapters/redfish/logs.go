@@ -78,7 +78,7 @@ func entryOf(uri, system string, e domain.Event) object {
 	if group == 0 {
 		group = e.Seq
 	}
-	message, severity := tell(e)
+	message, severity := domain.Tell(e)
 	o := object{"EntryType": "Oem", "OemRecordFormat": "Ledgerfish event, version " + strconv.Itoa(e.V), "Severity": severity,
 		"Message": message, "Created": e.Time.UTC().Format(time.RFC3339Nano), "EventId": e.ID, "EventGroupId": group,
 		"Links": object{"OriginOfCondition": link(system)}}

@@ -3,7 +3,6 @@ package redfish
 import (
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -39,27 +38,4 @@ func TestTheLogIsTheMachinesEvents(t *testing.T) {
 	assert.Equal(t, "The import failed: 404 Not Found.", failed["Message"])
 	assert.Equal(t, "Internal", failed["OriginatorType"])
 	assert.EqualValues(t, 2, failed["EventGroupId"], "it belongs to the insert")
-}
-
-// Every type has a sentence of its own, or a new one would go unexplained.
-func TestEveryEventIsToldInASentence(t *testing.T) {
-	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
-	all := []domain.Data{domain.MachineAdopted{Machine: web}, domain.MachineLost{Reason: "deleted"}, domain.MediaRequested{Image: iso, Slot: "Cd", Deadline: at},
-		domain.MediaRefused{Image: iso, Slot: "Cd", Reason: "r"}, domain.ImportStarted{Volume: "v"}, domain.ImportCompleted{}, domain.MediaInserted{},
-		domain.ImportFailed{Reason: "r"}, domain.ImportExpired{Deadline: at}, domain.EjectRequested{Slot: "Cd"}, domain.EjectRequested{Slot: "Cd", Reason: "r"},
-		domain.MediaEjected{}, domain.VolumeSwept{Volume: "v", Reason: "r"}, domain.PowerRequested{ResetType: "On"}, domain.RequestRepeated{},
-		domain.PowerDeferred{Media: 3, Until: at}, domain.PowerReleased{Goal: "start"}, domain.PowerCancelled{Reason: "r"},
-		domain.PowerRefused{ResetType: "On", Reason: "r"}, domain.PowerApplied{}, domain.PowerFailed{Reason: "r"}, domain.PowerObserved{State: "On"},
-		domain.BootOverrideSet{Target: "Cd", Enabled: "Once"}, domain.BootOverrideApplied{}, domain.BootOverrideApplied{Changed: true},
-		domain.BootOverrideConsumed{VMI: "u"}, domain.BootOverrideReverted{}, domain.Unknown{Type: "MachineTeleported"}}
-	seen := map[string]bool{}
-	for _, d := range all {
-		message, severity := tell(domain.New("w", 1, "", d))
-		assert.NotEqual(t, string(d.EventType())+".", message)
-		assert.Regexp(t, `^[A-Z].*[^.]\.$`, message)
-		assert.NotContains(t, message, "%!")
-		assert.Contains(t, []string{"OK", "Warning", "Critical"}, severity)
-		assert.False(t, seen[message], message)
-		seen[message] = true
-	}
 }
