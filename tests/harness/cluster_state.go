@@ -76,7 +76,7 @@ func (e *Env) Leftovers(ctx context.Context, namespace string) (left []string, e
 		}
 	}
 	for _, c := range claims.Items {
-		if ofOurs(&c) || strings.HasPrefix(c.Name, "prime-") || strings.HasSuffix(c.Name, "-scratch") {
+		if ofOurs(&c) || slices.ContainsFunc(c.OwnerReferences, func(o metav1.OwnerReference) bool { return strings.HasPrefix(o.Name, ours) }) || strings.HasSuffix(c.Name, "-scratch") {
 			left = append(left, "claim "+c.Name)
 		}
 	}

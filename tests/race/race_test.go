@@ -93,8 +93,12 @@ func TestInsertAndOnAtTheSameTime(t *testing.T) {
 	runs := prepare(t, e, e.NamespaceFor(t, "at-once"), 8, 3*time.Second, 0)
 	var calls sync.WaitGroup
 	for _, r := range runs {
-		calls.Go(func() { send(t, "insert", func() (harness.Reply, error) { return client.Insert(t.Context(), r.VM, r.url) }) })
-		calls.Go(func() { send(t, "On", func() (harness.Reply, error) { return client.Reset(t.Context(), r.VM, domain.ResetOn) }) })
+		calls.Go(func() {
+			send(t, "insert", func() (harness.Reply, error) { return client.Insert(t.Context(), r.VM, r.url) })
+		})
+		calls.Go(func() {
+			send(t, "On", func() (harness.Reply, error) { return client.Reset(t.Context(), r.VM, domain.ResetOn) })
+		})
 	}
 	calls.Wait()
 	insertFirst := 0
