@@ -22,10 +22,10 @@ func newMemory(t *testing.T, o eventstore.Options) *eventstore.Memory {
 	return m
 }
 
-// first is a hook by which the first writes have these faults, and the others none.
+// first is a hook by which the first appends have these faults, and the others none.
 func first(faults ...eventstore.Fault) func(eventstore.Write) eventstore.Fault {
-	return func(eventstore.Write) eventstore.Fault {
-		if len(faults) == 0 {
+	return func(w eventstore.Write) eventstore.Fault {
+		if len(faults) == 0 || w.Retire {
 			return eventstore.Delivered
 		}
 		f := faults[0]

@@ -153,7 +153,6 @@ func TestTheNextDecisionWaitsForAnUnknownOutcome(t *testing.T) {
 	store, m := newMemory(t, eventstore.Options{Patience: 30 * time.Millisecond}), storetest.Machine("web-0")
 	l := ledgerOf(store)
 	execute(t, l, m, "a")
-	store.Inject(always(eventstore.ReplyLost)) // it lands, and no compare gets through before this ends
 	stuck := first(eventstore.RequestStuck)
 	store.Inject(func(w eventstore.Write) eventstore.Fault {
 		if f := stuck(w); f != eventstore.Delivered {
