@@ -28,4 +28,5 @@ e2e: cluster-build ## Failures, restarts, kill -9, every run strategy, on the re
 	$(call with_cluster,$(GO_CLUSTER) -v ./tests/e2e)
 
 demo: cluster-build ## Ironic's sequence on 8 machines, live [KEEP=1 leaves it running]
-	@go run ./tests/demo $(if $(KEEP),-keep)
+	@go build -o $(CLUSTER_BIN)/demo ./tests/demo
+	@$(CLUSTER_BIN)/demo $(if $(KEEP),-keep)

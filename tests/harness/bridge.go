@@ -209,3 +209,6 @@ func freePorts(n int) (addresses []string, err error) {
 	}
 	return addresses, nil
 }
+
+// Binary is the path of the program.
+func (b *Bridge) Binary() string { return b.binary }
