@@ -37,10 +37,14 @@ func (i *Inventory) watch(c *Cluster, namespace string, wake func(domain.Machine
 		return err
 	}
 	i.vms, i.vmis, i.dvs = append(i.vms, vms.GetStore()), append(i.vmis, vmis.GetStore()), append(i.dvs, dvs.GetIndexer())
-	for informer, view := range map[cache.SharedIndexInformer]func(runtime.Object) (domain.Machine, any){
-		vms: seenVM, vmis: seenVMI, dvs: seenVolume, pvcs: seenVolume,
+	for _, on := range []struct {
+		informer cache.SharedIndexInformer
+		view     func(runtime.Object) (domain.Machine, any)
+		changed  func() // what the inventory shows
+	}{
+		{vms, seenVM, i.changed}, {vmis, seenVMI, i.changed}, {dvs, seenVolume, func() {}}, {pvcs, seenVolume, func() {}},
 	} {
-		if _, err := informer.AddEventHandler(i.handler(view, wake)); err != nil {
+		if _, err := on.informer.AddEventHandler(handler(on.view, wake, on.changed)); err != nil {
 			return err
 		}
 	}
@@ -75,12 +79,12 @@ func indexMedium(o any) ([]string, error) {
 
 // handler wakes a machine when what matters of one of its objects has changed. view gives that, and whose object it is; a
 // guest agent's news of every few seconds is not worth a look at the cluster.
-func (i *Inventory) handler(view func(runtime.Object) (domain.Machine, any), wake func(domain.Machine)) cache.ResourceEventHandler {
+func handler(view func(runtime.Object) (domain.Machine, any), wake func(domain.Machine), changed func()) cache.ResourceEventHandler {
 	tell := func(o any) {
 		if gone, ok := o.(cache.DeletedFinalStateUnknown); ok {
 			o = gone.Obj
 		}
-		i.changed()
+		changed()
 		if object, ok := o.(runtime.Object); ok {
 			if m, _ := view(object); m.UID != "" {
 				wake(m)
@@ -91,11 +95,11 @@ func (i *Inventory) handler(view func(runtime.Object) (domain.Machine, any), wak
 		AddFunc:    tell,
 		DeleteFunc: tell,
 		UpdateFunc: func(before, after any) {
+			changed()
 			_, old := view(before.(runtime.Object))
 			if m, now := view(after.(runtime.Object)); m.UID != "" && !reflect.DeepEqual(old, now) {
 				wake(m)
 			}
-			i.changed()
 		},
 	}
 }

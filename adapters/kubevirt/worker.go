@@ -54,7 +54,7 @@ const (
 	housework  = time.Minute      // between two sweeps of the Secrets of images
 	secretsAge = 10 * time.Minute // at which a Secret that no log wants is swept
 	backoffMin = 100 * time.Millisecond
-	backoffMax = 30 * time.Second
+	backoffMax = 10 * time.Second
 	maxSteps   = 20 // in a row on one machine, before others get their turn
 	patience   = 5  // failed first looks after which a machine does not delay readiness any more
 )
