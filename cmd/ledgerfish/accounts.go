@@ -49,15 +49,16 @@ func watchAccounts(ctx context.Context, client kubernetes.Interface, namespace, 
 			o.FieldSelector = fields.OneTermEqualSelector("metadata.name", name).String()
 		}))
 	informer := factory.Core().V1().Secrets().Informer()
-	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+	seen, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { a.set(o) },
 		UpdateFunc: func(_, o any) { a.set(o) },
 		DeleteFunc: func(any) { a.set(nil) },
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, fmt.Errorf("follow the credentials: %w", err)
 	}
 	factory.Start(ctx.Done())
-	factory.WaitForCacheSync(ctx.Done())
+	cache.WaitForCacheSync(ctx.Done(), seen.HasSynced) // not only read, but set: else the first calls would get a 401
 	if len(a.current.Load().hashes) == 0 {
 		a.log.Warn("there are no accounts: nobody can log in")
 	}
