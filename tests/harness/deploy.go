@@ -24,7 +24,7 @@ const (
 // deploy applies what an operator applies, and the accounts. There is nobody in this cluster who runs Deployments: the
 // bridge is started by StartBridge instead, under the same rights.
 func (e *Env) deploy(ctx context.Context) error {
-	if _, err := e.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(Root(), "deploy", "base")); err != nil {
+	if _, err := e.Kubectl(ctx, "apply", "--server-side", "--force-conflicts", "-k", filepath.Join(Root(), "deploy", "base")); err != nil {
 		return err
 	}
 	hash, err := bcrypt.GenerateFromPassword([]byte(Password), bcrypt.MinCost)

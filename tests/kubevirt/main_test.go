@@ -21,7 +21,7 @@ func run(m *testing.M) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var err error
-	if state := os.Getenv("LEDGERFISH_STATE"); state != "" {
+	if state := os.Getenv("LEDGERFISH_CLUSTER_STATE"); state != "" {
 		shared, err = cluster.Attach(state)
 	} else {
 		var state string
