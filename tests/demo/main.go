@@ -20,6 +20,7 @@ func main() {
 	flag.BoolVar(&o.keep, "keep", false, "leave cluster and bridge running until Ctrl-C")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait for anything
 	err := run(ctx, o)
 	stop()
 	if err != nil {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"testing"
 
 	"github.com/ledgerfish/ledgerfish/tests/cluster"
@@ -16,8 +14,7 @@ import (
 // starts by Cleanup. The result is for os.Exit. Without the cluster's binaries use is not called and the tests skip (see
 // Need); with CI=true that is a failure.
 func Suite(m *testing.M, use func(ctx context.Context, e *Env) error) (code int) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	ctx := context.Background() // a signal ends this process at once, and bridge and cluster with it
 	env, err := Open(ctx)
 	if errors.Is(err, cluster.ErrNotBuilt) && os.Getenv("CI") != "true" {
 		return m.Run()
