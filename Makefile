@@ -13,12 +13,12 @@ GO_FAST := ./cmd/... ./domain/... ./eventstore/... ./projections/... ./adapters/
 .PHONY: help build test test-fast lint
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build the binary, ./ledgerfish
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o ledgerfish ./cmd/ledgerfish
 
-test: cluster-build test-fast test-cluster ## All tests: units, store conformance, scenarios, and everything on the embedded cluster
+test: cluster-build test-fast cluster-unit test-cluster ## All tests: units, store conformance, scenarios, and everything on the embedded cluster
 
 test-fast: ## Tests without a cluster: under a minute with a warm cache
 	@start=$$(date +%s); set -e; \
