@@ -17,7 +17,8 @@ import (
 // Options are a Log's settings; a zero field has its default.
 type Options struct {
 	// SegmentEvents and SegmentBytes close a segment, whichever comes first; 32 and 32 KiB. A write costs more the
-	// larger its segment is, and a new segment costs three requests and a snapshot: see BenchmarkSegmentSize in tests/store.
+	// larger its segment is, and a new segment costs three requests and a snapshot. With 16, 32, 64 and 128 events an append sends
+	// 5.0, 7.7, 13.1 and 24.1 KB in the mean: see BenchmarkSegmentSize in tests/store.
 	SegmentEvents int
 	SegmentBytes  int
 	// Patience is how long Append and Load wait for a write whose outcome is unknown; 10 s.

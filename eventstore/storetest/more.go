@@ -145,6 +145,7 @@ func otherUID(t *testing.T, pair Pair) {
 	// The name of an object has eight characters of the UID only. Two machines with the same ones must not share a log.
 	twin := domain.Machine{Namespace: first.Namespace, Name: first.Name, UID: first.UID[:8] + second.UID[8:]}
 	_, _, err = one.Append(t.Context(), twin, eventstore.Head{}, Batch(1, "twin"))
+	assert.ErrorContains(t, err, "another machine")
 	assert.Equal(t, domain.CodeInternal, domain.CodeOf(err), "%v", err)
 	assert.Len(t, history(t, one, first), 4)
 }
