@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -20,10 +21,13 @@ func Replay(m domain.Machine, events []domain.Event) State {
 // Snapshot is the state as a segment's start keeps it.
 func Snapshot(s State) ([]byte, error) { return json.Marshal(s) }
 
-// Restore reads a Snapshot.
+// Restore reads a Snapshot. A field that this build does not know is an error: going on without it would lose what a newer
+// build meant by it.
 func Restore(raw []byte) (State, error) {
 	var s State
-	if err := json.Unmarshal(raw, &s); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&s); err != nil {
 		return State{}, fmt.Errorf("read a snapshot: %w", err)
 	}
 	return s, nil

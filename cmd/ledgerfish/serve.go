@@ -61,6 +61,7 @@ func serveCommand() *cobra.Command {
 type server struct {
 	log      *logrus.Logger
 	client   kubernetes.Interface
+	store    *eventstore.Log
 	ledger   *eventstore.Ledger[projections.State]
 	worker   *kubevirt.Worker
 	recorder *kubevirt.Recorder
@@ -90,7 +91,8 @@ func newServer(ctx context.Context, cfg config, log *logrus.Logger) (*server, er
 		return nil, err
 	}
 	metrics := newMetrics()
-	store := counted{eventstore.NewConfigMaps(s.client, cfg.ledgerNamespace, eventstore.Options{}), metrics}
+	s.store = eventstore.NewConfigMaps(s.client, cfg.ledgerNamespace, eventstore.Options{})
+	store := counted{s.store, metrics}
 	s.ledger = eventstore.NewLedger(store, fold(), time.Now, func() string { return uuid.Must(uuid.NewV7()).String() })
 	if s.recorder, err = cluster.NewRecorder(ctx); err != nil {
 		return nil, err
@@ -205,7 +207,9 @@ func (s *server) run(ctx context.Context) error {
 		return err
 	})
 	s.log.WithFields(logrus.Fields{"redfish": s.sockets[0].Addr().String(), "ops": s.sockets[1].Addr().String(), "version": version}).Info("serving")
-	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+	err := g.Wait()
+	s.store.Close()
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return nil
