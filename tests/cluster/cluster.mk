@@ -8,7 +8,7 @@ CLUSTER_BIN := $(LEDGERFISH_CACHE)/bin
 CLUSTER_SRC := tests/cluster
 CLUSTER_GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w"
 
-.PHONY: cluster-build cluster
+.PHONY: cluster-build cluster-unit cluster
 
 cluster-build: ## Build the embedded cluster's binaries (cold: several minutes of compiling)
 	@mkdir -p $(CLUSTER_BIN)
@@ -24,6 +24,10 @@ cluster-build: ## Build the embedded cluster's binaries (cold: several minutes o
 	step "the supervisor"; \
 	$(CLUSTER_GO_BUILD) -o $(CLUSTER_BIN)/cluster ./$(CLUSTER_SRC)/cmd/cluster; \
 	printf 'RESULT cluster-build seconds=%d\n' $$(($$(date +%s) - start))
+
+# With the build's own flags, so that the same compiled packages serve.
+cluster-unit: ## Unit tests of the embedded cluster's stub: importer, ISO reader, boot order
+	cd $(CLUSTER_SRC)/kubevirt && CGO_ENABLED=0 go test -trimpath ./internal/...
 
 cluster: cluster-build ## Run the embedded cluster until Ctrl-C [STATE=dir]
 	@$(CLUSTER_BIN)/cluster $(if $(STATE),-state $(STATE))

@@ -28,11 +28,15 @@ type supervisor struct {
 	state, bin string
 	children   []*child    // in order of start
 	died       chan *child // a child that ended by itself
+	begun      time.Time
 }
 
 func newSupervisor(state, bin string) *supervisor {
-	return &supervisor{state: state, bin: bin, died: make(chan *child, 16)}
+	return &supervisor{state: state, bin: bin, died: make(chan *child, 16), begun: time.Now()}
 }
+
+// say prints a step with the seconds since the start.
+func (s *supervisor) say(step string) { fmt.Printf("%3.0fs %s\n", time.Since(s.begun).Seconds(), step) }
 
 // daemon starts a binary that is meant to run as long as the cluster; its end by itself is the end of the cluster.
 func (s *supervisor) daemon(name string, args ...string) (*child, error) {

@@ -67,7 +67,6 @@ func run(o options) error {
 		return err
 	}
 	defer release()
-	start := time.Now()
 	s := newSupervisor(state, o.bin)
 	defer s.stopAll()
 	info, err := s.startCluster(ctx, o)
@@ -78,7 +77,7 @@ func run(o options) error {
 		return err
 	}
 	fmt.Printf("cluster is ready after %.0f s\n\n  export KUBECONFIG=%s\n  %s get nodes\n\nnode control: %s (GET / lists what it can do)\nlogs: %s\nCtrl-C ends it.\n",
-		time.Since(start).Seconds(), info.Kubeconfig, info.Kubectl, info.Control, filepath.Join(state, "logs"))
+		time.Since(s.begun).Seconds(), info.Kubeconfig, info.Kubectl, info.Control, filepath.Join(state, "logs"))
 	select {
 	case <-ctx.Done():
 		fmt.Println("stopping")

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/ledgerfish/ledgerfish/tests/cluster"
 )
@@ -33,7 +36,7 @@ func (s *supervisor) startCluster(ctx context.Context, o options) (*cluster.Info
 	if err := s.install(ctx, o, kubeconfig, virtAPI); err != nil {
 		return nil, err
 	}
-	fmt.Println("starting virt-api, virt-controller, CDI and two nodes")
+	s.say("starting virt-api, virt-controller, CDI and two nodes")
 	if err := s.startKubeVirt(virtAPI, virtController, handler); err != nil {
 		return nil, err
 	}
@@ -55,13 +58,41 @@ func (s *supervisor) startCluster(ctx context.Context, o options) (*cluster.Info
 	if err := s.until(ctx, "CDI controllers started", time.Minute, s.logged("cdi", "Starting workers")); err != nil {
 		return nil, err
 	}
+	served, err := serves(kubeconfig, "/apis/subresources.kubevirt.io/v1")
+	if err != nil {
+		return nil, err
+	}
+	// Start and stop of machines go through it; the API server notices virt-api some seconds after it listens.
+	if err := s.until(ctx, "KubeVirt's subresources are served", time.Minute, served); err != nil {
+		return nil, err
+	}
 	return s.describe(kubeconfig, control)
+}
+
+// serves asks the API server for a path.
+func serves(kubeconfig, path string) (func() bool, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	return func() bool {
+		resp, err := client.Get(config.Host + path)
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	}, nil
 }
 
 func (s *supervisor) certs() string { return filepath.Join(s.state, "kubevirt") }
 
 func (s *supervisor) startAPIServer(ctx context.Context, kubeconfig string) error {
-	fmt.Println("starting etcd and kube-apiserver")
+	s.say("starting etcd and kube-apiserver")
 	dir := filepath.Join(s.state, "apiserver")
 	if _, err := s.daemon("apiserver", "-until-eof", "-dir", dir); err != nil {
 		return err
@@ -79,7 +110,7 @@ func (s *supervisor) startAPIServer(ctx context.Context, kubeconfig string) erro
 // install brings in what CDI and KubeVirt need. CDI's CRDs must be there before virt-api starts: it ends when they
 // appear later.
 func (s *supervisor) install(ctx context.Context, o options, kubeconfig string, virtAPI int) error {
-	fmt.Println("installing CDI and KubeVirt")
+	s.say("installing CDI and KubeVirt")
 	cdi, err := s.start("cdi", "-until-eof", "-kubeconfig", kubeconfig, "-bootstrap")
 	if err != nil {
 		return err
