@@ -67,6 +67,7 @@ func TestSushyDrivesAMachine(t *testing.T) {
 	image := e.Images.Put("sushy.iso", harness.Image{ISO: iso, Takes: 3 * time.Second})
 
 	cmd := exec.CommandContext(t.Context(), python, "sushy_machine.py", bridge.URL, harness.User, harness.Password, bridge.CA, vm.ID(), image)
+	cmd.Env = append(os.Environ(), "REQUESTS_CA_BUNDLE="+bridge.CA) // else requests prefers this machine's to the library's argument
 	out, err := cmd.CombinedOutput()
 	t.Logf("\n%s", out)
 	require.NoError(t, err)

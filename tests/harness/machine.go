@@ -2,7 +2,9 @@ package harness
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"net"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -33,7 +35,7 @@ func (e *Env) NewMachine(ctx context.Context, namespace, name string, shape Shap
 	if err := e.rootDisk(ctx, namespace, name+"-root", shape.DiskURL); err != nil {
 		return VM{}, fmt.Errorf("root disk of %s/%s: %w", namespace, name, err)
 	}
-	created, err := e.Virt.KubevirtV1().VirtualMachines(namespace).Create(ctx, newVM(name, shape), metav1.CreateOptions{})
+	created, err := e.Virt.KubevirtV1().VirtualMachines(namespace).Create(ctx, newVM(namespace, name, shape), metav1.CreateOptions{})
 	if err != nil {
 		return VM{}, fmt.Errorf("make VM %s/%s: %w", namespace, name, err)
 	}
@@ -67,13 +69,14 @@ func (e *Env) rootDisk(ctx context.Context, namespace, name, url string) error {
 	return err
 }
 
-func newVM(name string, shape Shape) *virtv1.VirtualMachine {
+func newVM(namespace, name string, shape Shape) *virtv1.VirtualMachine {
 	memory, grace := resource.MustParse("64Mi"), shape.Grace
 	if grace == 0 {
 		grace = 30
 	}
 	root := virtv1.Disk{Name: "root", DiskDevice: virtv1.DiskDevice{Disk: &virtv1.DiskTarget{Bus: virtv1.DiskBusVirtio}}}
 	nic := *virtv1.DefaultMasqueradeNetworkInterface()
+	nic.MacAddress = macOf(namespace, name)
 	if shape.Orders {
 		first, second := uint(1), uint(2)
 		root.BootOrder, root.Serial, root.Cache, root.IO = &first, "ROOT-0001", virtv1.CacheNone, virtv1.IONative
@@ -104,4 +107,10 @@ func newVM(name string, shape Shape) *virtv1.VirtualMachine {
 func claimVolume(name, claim string) virtv1.Volume {
 	return virtv1.Volume{Name: name, VolumeSource: virtv1.VolumeSource{PersistentVolumeClaim: &virtv1.PersistentVolumeClaimVolumeSource{
 		PersistentVolumeClaimVolumeSource: corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}}}
+}
+
+// macOf is a locally administered address of a machine's own.
+func macOf(namespace, name string) string {
+	sum := sha256.Sum256([]byte(namespace + "/" + name))
+	return net.HardwareAddr{2, sum[0], sum[1], sum[2], sum[3], sum[4]}.String()
 }
