@@ -6,8 +6,8 @@ import (
 
 // reset is the table of the gate for power actions: a column by what is pending, a row by what is asked.
 func (d *decision) reset(reset domain.ResetType) (Answer, error) {
-	if p := d.s.Power.Intent; d.restartOrButton(reset) && p.ResetType == reset && p.By == d.r.By && d.now.Sub(p.At) < repeatWindow {
-		return d.repeated(p.Seq), nil
+	if seq, again := d.sentAgain(reset); again {
+		return d.repeated(seq), nil
 	}
 	on := d.on()
 	switch reset {
@@ -30,21 +30,32 @@ func (d *decision) reset(reset domain.ResetType) (Answer, error) {
 	return Answer{}, domain.Errorf(domain.CodeInvalid, "%q is no reset type of this machine", reset).At("ResetType")
 }
 
-func (d *decision) restartOrButton(reset domain.ResetType) bool {
+// sentAgain tells whether a restart or a button is the newest power intent sent again: what cannot be told by the state
+// that it leads to. One that came to nothing is not: doing it now does it once.
+func (d *decision) sentAgain(reset domain.ResetType) (seq uint64, again bool) {
 	switch reset {
 	case domain.ResetForceRestart, domain.ResetPowerCycle, domain.ResetGracefulRestart, domain.ResetPushPowerButton:
-		return true
+	default:
+		return 0, false
 	}
-	return false
+	p := d.s.Power.Intent
+	t, _ := d.s.TaskOf(p.Seq)
+	again = p.ResetType == reset && p.By == d.r.By && d.now.Sub(p.At) < repeatWindow && t.State != TaskCancelled && t.State != TaskException
+	return p.Seq, again
 }
 
 // on: the goal of the newest unfinished power intent, else the instance. An applied start whose instance has not been
 // seen yet counts; an instance that is going away does not.
 func (d *decision) on() bool {
-	if d.s.Power.Phase != PowerSettled {
+	if d.s.Power.Phase != PowerSettled && !d.overdue() {
 		return d.s.Power.Intent.Goal != domain.GoalStop
 	}
 	return d.s.Power.Expect && !settledOff(d.w) || alive(d.w) && !stopping(d.w)
+}
+
+// overdue tells whether the unfinished power intent is past its deadline, so that nobody can be told to wait for it.
+func (d *decision) overdue() bool {
+	return d.s.Power.Phase == PowerRequested && d.now.After(d.s.Power.Intent.Deadline)
 }
 
 func (d *decision) start(reset domain.ResetType, on bool) (Answer, error) {
@@ -77,7 +88,7 @@ func (d *decision) powerOn(reset domain.ResetType, goal domain.Goal, force bool)
 
 func (d *decision) stop(reset domain.ResetType, on, force bool) (Answer, error) {
 	p := d.s.Power
-	if p.Phase == PowerRequested && p.Intent.Goal == domain.GoalStop && (p.Intent.Force || !force) {
+	if p.Phase == PowerRequested && p.Intent.Goal == domain.GoalStop && (p.Intent.Force || !force) && !d.overdue() {
 		return d.repeated(p.Intent.Seq), nil
 	}
 	if !on && p.Phase == PowerSettled && settledOff(d.w) {

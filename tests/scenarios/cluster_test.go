@@ -87,14 +87,14 @@ func (c *cluster) do(e domain.Effect, seen domain.World, now time.Time) (domain.
 	case domain.StartMachine:
 		vm.PowerFence = domain.Fence{Seq: e.Seq, Step: domain.StepStart}
 		if e.Manual {
-			vm.StartQueued = true
+			vm.StartQueued, vm.StopQueued = true, false
 		} else {
 			vm.RunStrategy = domain.RunRerunOnFailure
 		}
 	case domain.StopMachine:
 		vm.PowerFence = domain.Fence{Seq: e.Seq, Step: domain.StepStop}
 		if e.Manual {
-			vm.StopQueued = e.VMI != ""
+			vm.StartQueued, vm.StopQueued = false, e.VMI != ""
 		} else {
 			vm.RunStrategy = domain.RunHalted
 		}

@@ -64,6 +64,8 @@ func (c *cluster) importIs(t *testing.T, d *datadriven.TestData, now time.Time) 
 
 func (c *cluster) virtctl(do string) {
 	switch {
+	case do == "start" && c.world.VMI != nil && !c.world.VMI.Final:
+		return // virt-api answers 409: running already
 	case do == "start" && c.world.VM.RunStrategy == domain.RunManual:
 		c.world.VM.StartQueued = true
 	case do == "start":
