@@ -28,6 +28,7 @@ func TestTheHistoryReadsInOrder(t *testing.T) {
 	h.awaitEvent(domain.BootOverrideRevertedType, 1)
 	h.awaitPower(domain.PowerOn)
 	h.putAway()
+	h.awaitEvent(domain.MediaEjectedType, 1)
 	events := h.log()
 
 	described, err := env.Kubectl(t.Context(), "-n", harness.LedgerNamespace, "describe", "configmap", "-l", harness.LogSelector(h.VM))
