@@ -90,7 +90,7 @@ func logCommand() *cobra.Command {
 		Short:   "Print the history of a machine",
 		Long:    "Prints a machine's log as a timeline. The machine is named as <namespace>/<vm> or by its Redfish id <namespace>.<vm>.",
 		Example: "  ledgerfish log lab/web-0\n  ledgerfish log lab.web-0 --follow\n  ledgerfish log lab/web-0 -o json",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneMachine,
 	}
 	r.flags(c)
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on printing what happens, with the progress of an import")
@@ -117,6 +117,13 @@ func logCommand() *cobra.Command {
 		return r.follow(c.Context(), store, m, events, p)
 	}
 	return c
+}
+
+func oneMachine(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("name one machine, as <namespace>/<vm>; see ledgerfish log --help")
+	}
+	return nil
 }
 
 // printer shows events as they come.

@@ -48,6 +48,11 @@ func serveCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		kubernetesLog, err := adoptKlog(log)
+		if err != nil {
+			return err
+		}
+		defer kubernetesLog.Close()
 		s, err := newServer(c.Context(), cfg, log)
 		if err != nil {
 			return err
