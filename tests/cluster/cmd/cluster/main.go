@@ -26,9 +26,9 @@ func main() {
 		flag.PrintDefaults()
 	}
 	var o options
-	flag.StringVar(&o.state, "state", "", "directory of the cluster's state; kept, and used again by the next start (default: a new temporary one, removed at the end)")
+	flag.StringVar(&o.state, "state", "", "`directory` of the cluster's state; kept, and used again by the next start (default: a new temporary one, removed at the end)")
 	flag.BoolVar(&o.fresh, "fresh", false, "empty the state directory first")
-	flag.StringVar(&o.bin, "bin", executableDir(), "directory of the binaries that `make cluster-build` makes")
+	flag.StringVar(&o.bin, "bin", executableDir(), "`directory` of the binaries, which make cluster-build fills")
 	flag.StringVar(&o.gates, "gates", "", "KubeVirt feature gates to turn on, separated by commas")
 	flag.StringVar(&o.disabledGates, "disabled-gates", "", "KubeVirt feature gates to turn off, separated by commas")
 	flag.BoolVar(&o.untilEOF, "until-eof", false, "end when standard input is closed, for a parent that may be killed")
