@@ -66,7 +66,7 @@ func (d *demo) lines(ctx context.Context) (lines []string, all bool, err error) 
 		}
 		found := bootOf(boots, h)
 		all = all && found != ""
-		lines = append(lines, fmt.Sprintf("%-10s PowerState %-11v import %-22s %-20s %s", h.Name, reply.At("PowerState"), imports[h.UID], instance, found))
+		lines = append(lines, strings.TrimRight(fmt.Sprintf("%-10s PowerState %-11v import %-22s %-20s %s", h.Name, reply.At("PowerState"), imports[h.UID], instance, found), " "))
 	}
 	return lines, all, nil
 }
