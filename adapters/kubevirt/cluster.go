@@ -22,6 +22,7 @@ type Options struct {
 	LedgerNamespace string   // where the Secrets of images are kept
 
 	StorageClass string                            // of imported volumes; empty: the cluster's default
+	ImageCA      string                            // name of a ConfigMap, in each machine's namespace, with the CAs of image servers; empty: the importer's own
 	AccessMode   corev1.PersistentVolumeAccessMode // of imported volumes; default ReadWriteOnce
 	DefaultSize  int64                             // bytes, of a volume whose image's size can not be found out; default 8 GiB
 	SizeMargin   float64                           // added to an image's size, as a fraction of it; default 0.03

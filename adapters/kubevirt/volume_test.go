@@ -122,3 +122,10 @@ func TestTheLastReasonIsRemembered(t *testing.T) {
 	s.hear("machine", "a", "")
 	assert.Equal(t, "refused", note(""))
 }
+
+// An image server with a private CA: the importer gets it by the ConfigMap that the operator names.
+func TestTheImageCAIsHandedToTheImporter(t *testing.T) {
+	c := &Cluster{Options: Options{ImageCA: "image-servers"}}
+	dv := c.dataVolume(web, domain.CreateVolume{Medium: 3, Volume: "v"}, image{url: "https://h/a.iso"}, mebibyte)
+	assert.Equal(t, "image-servers", dv.Spec.Source.HTTP.CertConfigMap)
+}

@@ -51,6 +51,7 @@ type config struct {
 	tlsCert, tlsKey   string
 	credentials       string
 	storageClass      string
+	imageCA           string
 	defaultSize       string
 	allowLoopback     bool
 	limits            domain.Limits
@@ -69,6 +70,7 @@ func (c *config) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.tlsKey, "tls-key", "", "key file of the certificate, PEM")
 	f.StringVar(&c.credentials, "credentials-secret", "ledgerfish-credentials", "Secret in the ledger namespace whose key htpasswd has the accounts (bcrypt)")
 	f.StringVar(&c.storageClass, "storage-class", "", "StorageClass of imported images; empty: the cluster's default")
+	f.StringVar(&c.imageCA, "image-ca", "", "ConfigMap in each machine's namespace with the CA certificates of image servers; empty: the importer's own CAs")
 	f.StringVar(&c.defaultSize, "default-image-size", "8Gi", "size of the volume when the server does not tell the image's size")
 	f.BoolVar(&c.allowLoopback, "allow-loopback-images", false, "accept image URLs on loopback addresses (for a cluster on one machine)")
 	f.DurationVar(&c.limits.ImportDeadline, "import-deadline", time.Hour, "how long an import may take")

@@ -91,7 +91,7 @@ func newServer(ctx context.Context, cfg config, log *logrus.Logger) (*server, er
 		return nil, err
 	}
 	cluster, err := kubevirt.New(config, kubevirt.Options{Namespaces: cfg.namespaces, Selector: cfg.selector,
-		LedgerNamespace: cfg.ledgerNamespace, StorageClass: cfg.storageClass, DefaultSize: size, Now: time.Now})
+		LedgerNamespace: cfg.ledgerNamespace, StorageClass: cfg.storageClass, ImageCA: cfg.imageCA, DefaultSize: size, Now: time.Now})
 	if err != nil {
 		return nil, err
 	}
