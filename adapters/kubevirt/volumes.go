@@ -77,7 +77,7 @@ func (c *Cluster) createDataVolume(ctx context.Context, m domain.Machine, e doma
 }
 
 func (c *Cluster) dataVolume(m domain.Machine, e domain.CreateVolume, img image, size int64) *cdiv1.DataVolume {
-	source := &cdiv1.DataVolumeSourceHTTP{URL: img.url}
+	source := &cdiv1.DataVolumeSourceHTTP{URL: img.url, CertConfigMap: c.ImageCA}
 	if img.user != "" {
 		source.SecretRef = e.Volume
 	}
