@@ -19,13 +19,14 @@ func Evolve(s State, e domain.Event) State {
 	case domain.MachineLost:
 		s.Lost = true
 		s.Power.Observed, s.Power.VMI, s.Power.Expect = domain.PowerOff, "", false
+		s.Boot = New(s.Machine).Boot // there is no template to bring it into, or to restore
 	case domain.RequestRepeated:
 		s.task(e.Cause, func(t *Task) { t.Repeated = e.Time })
 	case domain.MediaRefused:
-		s.addTask(Task{ID: e.Corr, Seq: e.Seq, Name: string(e.Type), State: TaskException, Start: e.Time, End: e.Time, Message: d.Reason})
+		s.addRefusal(e)
 	case domain.PowerRefused:
-		s.addTask(Task{ID: e.Corr, Seq: e.Seq, Name: string(e.Type), State: TaskException, Start: e.Time, End: e.Time, Message: d.Reason})
-		s.Power.Problem = string(d.ResetType) + " was refused: " + d.Reason
+		s.addRefusal(e)
+		s.Power.Problem = refusalOf(d)
 	case domain.MediaRequested, domain.ImportStarted, domain.ImportCompleted, domain.MediaInserted, domain.ImportFailed,
 		domain.ImportExpired, domain.EjectRequested, domain.MediaEjected:
 		s.evolveMedia(e)
@@ -154,6 +155,21 @@ func (s *State) addTask(t Task) {
 	if n := len(s.Tasks) - maxTasks; n > 0 {
 		s.Tasks = s.Tasks[n:]
 	}
+}
+
+func (s *State) addRefusal(e domain.Event) {
+	s.addTask(Task{ID: e.Corr, Seq: e.Seq, Name: string(e.Type), State: TaskException, Start: e.Time, End: e.Time, Message: refusalOf(e.Data)})
+}
+
+// refusalOf says what was refused, and why.
+func refusalOf(d domain.Data) string {
+	switch d := d.(type) {
+	case domain.MediaRefused:
+		return d.Image + " was refused: " + d.Reason
+	case domain.PowerRefused:
+		return string(d.ResetType) + " was refused: " + d.Reason
+	}
+	return ""
 }
 
 func (s *State) task(seq uint64, change func(*Task)) {

@@ -29,7 +29,7 @@ func Decide(s State, w domain.World, r domain.Request, now time.Time, limits dom
 	}
 	d := decision{s: s, w: w, r: r, now: now, limits: limits}
 	if s.Seq == 0 {
-		d.append(domain.ByWatch, 0, "", domain.MachineAdopted{Machine: s.Machine})
+		d.adopt()
 	}
 	var answer Answer
 	var err error
@@ -83,6 +83,17 @@ func (d *decision) repeated(seq uint64) Answer {
 	return Answer{Task: t.ID}
 }
 
+// refuse turns a request down. The log gets to know, but of the same refusal only once a minute.
+func (d *decision) refuse(refused domain.Data, reason string) error {
+	known := slices.ContainsFunc(d.s.Tasks, func(t Task) bool {
+		return t.Seq > d.s.Current && t.Message == refusalOf(refused) && d.now.Sub(t.Start) < repeatAudit
+	})
+	if !known {
+		d.intent(refused)
+	}
+	return domain.Errorf(domain.CodeConflict, "%s", reason)
+}
+
 func (d *decision) insert(c domain.InsertMedia) (Answer, error) {
 	if c.Slot != domain.SlotCd {
 		return Answer{}, domain.Errorf(domain.CodeNotFound, "there is no virtual media slot %q", c.Slot)
@@ -95,8 +106,7 @@ func (d *decision) insert(c domain.InsertMedia) (Answer, error) {
 			return d.repeated(m.Seq), nil
 		default:
 			reason := "the slot holds " + m.Image + "; eject it first"
-			d.intent(domain.MediaRefused{Slot: c.Slot, Image: c.Image, Reason: reason})
-			return Answer{}, domain.Errorf(domain.CodeConflict, "%s", reason)
+			return Answer{}, d.refuse(domain.MediaRefused{Slot: c.Slot, Image: c.Image, Reason: reason}, reason)
 		}
 	}
 	d.intent(domain.MediaRequested{Slot: c.Slot, Image: c.Image, Digest: c.Digest, Secret: c.Secret, Insecure: c.Insecure,

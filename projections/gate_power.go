@@ -39,8 +39,7 @@ func (d *decision) sentAgain(reset domain.ResetType) (seq uint64, again bool) {
 		return 0, false
 	}
 	p := d.s.Power.Intent
-	t, _ := d.s.TaskOf(p.Seq)
-	again = p.ResetType == reset && p.By == d.r.By && d.now.Sub(p.At) < repeatWindow && t.State != TaskCancelled && t.State != TaskException
+	again = p.ResetType == reset && p.By == d.r.By && d.now.Sub(p.At) < repeatWindow && !d.cameToNothing(p.Seq)
 	return p.Seq, again
 }
 
@@ -76,8 +75,7 @@ func (d *decision) restart(reset domain.ResetType, on, force bool) (Answer, erro
 func (d *decision) powerOn(reset domain.ResetType, goal domain.Goal, force bool) (Answer, error) {
 	if m, failed := d.s.ImportFailed(); failed {
 		reason := "the import of " + m.Image + " failed (" + m.Reason + "); eject it or insert another image first"
-		d.intent(domain.PowerRefused{ResetType: reset, Reason: reason})
-		return Answer{}, domain.Errorf(domain.CodeConflict, "%s", reason)
+		return Answer{}, d.refuse(domain.PowerRefused{ResetType: reset, Reason: reason}, reason)
 	}
 	seq := d.request(reset, goal, force)
 	if m, hold := mustHold(d.s); hold {
@@ -91,7 +89,7 @@ func (d *decision) stop(reset domain.ResetType, on, force bool) (Answer, error) 
 	if p.Phase == PowerRequested && p.Intent.Goal == domain.GoalStop && (p.Intent.Force || !force) && !d.overdue() {
 		return d.repeated(p.Intent.Seq), nil
 	}
-	if !on && p.Phase == PowerSettled && settledOff(d.w) {
+	if !on && p.Phase == PowerSettled && staysOff(d.w) {
 		return d.noop(domain.GoalStop), nil
 	}
 	d.request(reset, domain.GoalStop, force)
@@ -110,13 +108,20 @@ func (d *decision) request(reset domain.ResetType, goal domain.Goal, force bool)
 	return d.intent(data)
 }
 
-// noop answers a request for what is so already: with the Task of the intent that made it so, if that is known.
+// noop answers a request for what is so already: with the Task of the intent that made it so, if that is known. An intent
+// that came to nothing has not made it so.
 func (d *decision) noop(goal domain.Goal) Answer {
 	p := d.s.Power.Intent
-	if p.Seq == 0 || (p.Goal == domain.GoalStop) != (goal == domain.GoalStop) {
+	if p.Seq == 0 || (p.Goal == domain.GoalStop) != (goal == domain.GoalStop) || d.cameToNothing(p.Seq) {
 		return Answer{}
 	}
 	return d.repeated(p.Seq)
+}
+
+// cameToNothing tells whether the intent with that seq was cancelled or has failed.
+func (d *decision) cameToNothing(seq uint64) bool {
+	t, _ := d.s.TaskOf(seq)
+	return t.State == TaskCancelled || t.State == TaskException
 }
 
 // alive tells whether an instance exists that has not ended.
@@ -140,4 +145,10 @@ func settledOff(w domain.World) bool {
 		return false
 	}
 	return w.VM.StatusRunStrategy == w.VM.RunStrategy
+}
+
+// staysOff tells whether the machine is off and virt-controller would not start it, whatever its last instance came to:
+// under RerunOnFailure one that has crashed is run again after a while.
+func staysOff(w domain.World) bool {
+	return settledOff(w) && (w.VM.RunStrategy == domain.RunHalted || w.VM.RunStrategy == domain.RunManual)
 }

@@ -13,19 +13,25 @@ import (
 // Some of them say that something is not there (any more). They are right only if the log did not change while the
 // world was read: whoever calls Observe has to make sure that the state's Seq was the same before and after.
 func Observe(s State, w domain.World, now time.Time, limits domain.Limits) []domain.Event {
-	if s.Seq == 0 {
-		if w.VM == nil {
-			return nil
-		}
-		return []domain.Event{domain.New(domain.ByWatch, 0, "", domain.MachineAdopted{Machine: s.Machine})}
-	}
 	d := decision{s: s, w: w, now: now, limits: limits}
+	if s.Seq == 0 {
+		if w.VM != nil {
+			d.adopt()
+		}
+		return d.events
+	}
 	for _, look := range []func(){d.lost, d.media, d.power, d.boot} {
 		if look(); len(d.events) > 0 {
 			return d.events
 		}
 	}
 	return nil
+}
+
+// adopt begins a log, with what the machine is doing: from its first event on, a machine that runs is not shown as off.
+func (d *decision) adopt() {
+	d.append(domain.ByWatch, 0, "", domain.MachineAdopted{Machine: d.s.Machine})
+	d.power()
 }
 
 func (d *decision) lost() {
