@@ -79,6 +79,7 @@ func TestBadInput(t *testing.T) {
 	h := newHost(t, harness.Shape{})
 	system := harness.SystemPath(h.VM)
 	reset, insert := system+"/Actions/ComputerSystem.Reset", system+"/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia"
+	h.awaitEvent(domain.MachineAdoptedType, 1) // it comes by itself, with the first look at a machine
 	before := h.log()
 	stranger := *h.client
 	stranger.Password = "guess"

@@ -22,7 +22,7 @@ const (
 	kills      = 20
 	killedWith = 3 // machines at a time, each at another place of its sequence
 	// killWithin is about as long as the sequence takes, so that every step of it is hit in some round.
-	killWithin = 12 * time.Second
+	killWithin = 8 * time.Second
 )
 
 // The bridge is killed at 20 random moments of the sequence (insert, boot override, On, boot, eject, ForceOff) and
@@ -46,7 +46,7 @@ func TestTheBridgeIsKilled(t *testing.T) {
 	booted := map[string]int{}
 	for round := range kills {
 		at := time.Duration(random.Int64N(int64(killWithin)))
-		offsets := []time.Duration{0, time.Duration(random.Int64N(int64(3 * time.Second))), time.Duration(random.Int64N(int64(3 * time.Second)))}
+		offsets := []time.Duration{0, time.Duration(random.Int64N(int64(2 * time.Second))), time.Duration(random.Int64N(int64(2 * time.Second)))}
 		var machines sync.WaitGroup
 		for i, m := range fleet {
 			label := fmt.Sprintf("KILLED-%d-%d", round, i)
