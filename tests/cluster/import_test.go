@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -103,13 +104,11 @@ func TestImportFaultsCanBeTakenBack(t *testing.T) {
 	w.dataVolume("cd", "local", w.serve(isoimage.Bootable("HANGING", 1<<20)))
 	w.dataVolume("other", "local", w.serve(isoimage.Bootable("OTHER", 1<<20)))
 	w.imported("other")
-	imports, err := w.node.Imports(t.Context())
-	require.NoError(t, err)
-	var names []string
-	for _, i := range imports {
-		names = append(names, i.Name)
-	}
-	assert.Contains(t, names, w.namespace+"/cd")
+	w.eventually("the hanging import to begin", func() bool {
+		imports, err := w.node.Imports(t.Context())
+		require.NoError(t, err)
+		return slices.ContainsFunc(imports, func(i cluster.Import) bool { return i.Name == w.namespace+"/cd" })
+	})
 	require.NoError(t, w.node.FailImport(t.Context(), w.namespace+"/cd", "Unable to process data: by request"))
 	w.eventually("the message", func() bool { return runningMessage(w.status("cd")) == "Unable to process data: by request" })
 	require.NoError(t, w.node.HealImport(t.Context(), w.namespace+"/cd"))
