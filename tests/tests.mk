@@ -2,7 +2,7 @@
 
 # The packages that share one cluster, one after the other: two cores have enough to do with one.
 CLUSTER_PACKAGES := ./tests/cluster ./tests/kubevirt ./tests/store ./tests/policy ./tests/race ./tests/e2e ./tests/clients
-GO_CLUSTER := go test -count=1 -p 1 -timeout 20m
+GO_CLUSTER := go test -count=1 -p 1 -parallel 6 -timeout 20m
 
 # with_cluster runs a command on one cluster for all of it, which ends with it. Results come last, for scripts.
 define with_cluster

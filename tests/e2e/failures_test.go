@@ -161,3 +161,23 @@ func TestAnImageWithOneWrongByte(t *testing.T) {
 	assert.Equal(t, cluster.NoBootableDevice, h.awaitBoot(1).Result)
 	h.putAway()
 }
+
+// C24: an image server with a certificate of a private authority. Another authority's is a failure that says so.
+func TestAnImageOverHTTPS(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, harness.Shape{})
+	strange, err := harness.ServeImages(true)
+	require.NoError(t, err)
+	t.Cleanup(strange.Close)
+	h.insert(strange.Put("boot.iso", harness.Image{ISO: harness.NewISO("STRANGE", 256<<10)}))
+	h.reset(domain.ResetOn)
+	failed := h.awaitEvent(domain.ImportFailedType, 1)
+	assert.Contains(t, failed.Data.(domain.ImportFailed).Reason, "certificate")
+	assert.Zero(t, h.starts())
+
+	iso := harness.NewISO("PRIVATE", 256<<10)
+	h.insert(secure.Put(h.ID()+".iso", harness.Image{ISO: iso}))
+	h.reset(domain.ResetOn)
+	h.booted(1, iso)
+	h.putAway()
+}

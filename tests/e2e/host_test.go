@@ -33,7 +33,7 @@ type host struct {
 func newHost(t *testing.T, shape harness.Shape) host {
 	t.Helper()
 	harness.Need(t, env)
-	namespace := env.NamespaceFor(t, "e2e")
+	namespace := newNamespace(t, "e2e")
 	client, err := bridge.Client()
 	require.NoError(t, err)
 	vm, err := env.NewMachine(t.Context(), namespace, "web-0", shape)

@@ -40,7 +40,7 @@ func TestTheBridgeIsKilled(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	client, err := bridge.Client()
 	require.NoError(t, err)
-	namespace := env.NamespaceFor(t, "killed")
+	namespace := newNamespace(t, "killed")
 	fleet, err := env.Fleet(t.Context(), namespace, "host", killedWith, harness.Shape{Orders: true})
 	require.NoError(t, err)
 	booted := map[string]int{}
