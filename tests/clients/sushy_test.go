@@ -27,14 +27,12 @@ func TestMain(m *testing.M) {
 // python is Debian's, whose sushy is Debian's too.
 const python = "/usr/bin/python3"
 
-// needSushy skips without Debian's python3-sushy; with CI=true that is a failure.
+// needSushy skips without Debian's python3-sushy.
 func needSushy(t *testing.T) {
 	t.Helper()
 	if out, err := exec.CommandContext(t.Context(), python, "-c", "import sushy").CombinedOutput(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("python3-sushy is missing: %v %s", err, out)
-		}
-		t.Skip("python3-sushy is missing: apt-get install python3-sushy")
+		t.Logf("%v %s", err, out)
+		harness.Skip(t, "python3-sushy is missing: apt-get install python3-sushy")
 	}
 }
 
