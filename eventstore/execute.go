@@ -12,9 +12,9 @@ import (
 const maxTries = 100
 
 // Execute lets decide say what happens, given a machine's state, and appends that. Its calls are serialised for each
-// machine. decide is called again when the log has gone on meanwhile, so it must be a function of the state alone; what
-// it says when it appends nothing is only taken when it was said of a freshly read head. It may return events and an
-// error: the events are appended, then the error is returned.
+// machine. decide is called again when the log has gone on meanwhile, so it must do nothing but look and decide, and keep
+// nothing from one call to the next; what it says when it appends nothing is only taken when it was said of a freshly read
+// head. It may return events and an error: the events are appended, then the error is returned.
 //
 // Execute returns the state after the append, and the events as they are in the log. It returns CodeUnavailable when
 // the log or the outcome of the append is not known, or when the log holds what this build does not know.

@@ -18,8 +18,8 @@ const repeatWindow = 15 * time.Second
 // repeatAudit is how often a repeat of one intent is written down: a client that loops for a day cannot flood the log.
 const repeatAudit = time.Minute
 
-// Decide is the gate: what a client's request appends and how it is answered. The world has to be read before the state.
-// Events beside an error are to be appended all the same: a refusal is part of the history.
+// Decide is the gate: what a client's request appends and how it is answered. The world must not be older than
+// the state: what a newer event did would look undone. Events beside an error are to be appended all the same: a refusal is part of the history.
 //
 // Errors: CodeNotFound when the machine is gone, CodeConflict when the gate refuses, CodeInvalid for a value that is not
 // served.

@@ -16,35 +16,43 @@ const commandTimeout = 15 * time.Second
 
 // bridge is what the Redfish service stands on: reads from memory, commands through the gate into the log.
 type bridge struct {
-	worker *kubevirt.Worker
-	ledger *eventstore.Ledger[projections.State]
-	store  eventstore.Store
-	limits domain.Limits
-	now    func() time.Time
-	ready  func() error
+	inventory *kubevirt.Inventory
+	worker    worker
+	ledger    *eventstore.Ledger[projections.State]
+	store     eventstore.Store
+	limits    domain.Limits
+	now       func() time.Time
+	ready     func() error
+}
+
+// worker is what a command needs of the worker.
+type worker interface {
+	// World observes a machine afresh.
+	World(ctx context.Context, m domain.Machine) (domain.World, error)
+	// Appended tells of new events.
+	Appended(m domain.Machine, list []domain.Event)
 }
 
 // List implements redfish.Machines.
-func (b *bridge) List() []domain.Hardware { return b.worker.Inventory.List() }
+func (b *bridge) List() []domain.Hardware { return b.inventory.List() }
 
-// State implements redfish.Machines. A machine that is so new that nothing was written about it has the empty state.
-func (b *bridge) State(m domain.Machine) (projections.State, bool) {
-	if s, ok := b.ledger.State(m); ok {
-		return s, true
-	}
-	return projections.New(m), b.ready() == nil
-}
+// State implements redfish.Machines. A machine that nothing was written about yet, or whose log cannot be read, has none:
+// any other answer would be made up.
+func (b *bridge) State(m domain.Machine) (projections.State, bool) { return b.ledger.State(m) }
 
-// Do implements redfish.Machines. The world is read before the log.
+// Do implements redfish.Machines. The world is read while nobody else decides on the machine. Read before that, it could
+// be older than the log: a ForceOff would see a machine that is off, and a log that says that it was started meanwhile, and
+// would have nothing to do.
 func (b *bridge) Do(ctx context.Context, m domain.Machine, r domain.Request) (projections.State, projections.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
-	w, err := b.worker.World(ctx, m)
-	if err != nil {
-		return projections.State{}, projections.Answer{}, &domain.Error{Code: domain.CodeUnavailable, Message: "the cluster can not be reached", Err: err}
-	}
 	var answer projections.Answer
-	s, events, err := b.ledger.Execute(ctx, m, func(s projections.State) (events []domain.Event, err error) {
+	s, events, err := b.ledger.Execute(ctx, m, func(s projections.State) ([]domain.Event, error) {
+		w, err := b.worker.World(ctx, m)
+		if err != nil {
+			return nil, &domain.Error{Code: domain.CodeUnavailable, Message: "the cluster can not be reached", Err: err}
+		}
+		var events []domain.Event
 		events, answer, err = projections.Decide(s, w, r, b.now(), b.limits)
 		return events, err
 	})
@@ -61,7 +69,7 @@ func (b *bridge) Log(ctx context.Context, m domain.Machine) ([]domain.Event, err
 
 // Progress implements redfish.Machines.
 func (b *bridge) Progress(m domain.Machine, medium uint64) (float64, bool) {
-	return b.worker.Inventory.Progress(m, medium)
+	return b.inventory.Progress(m, medium)
 }
 
 // Ready implements redfish.Machines.
