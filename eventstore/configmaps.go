@@ -82,7 +82,9 @@ func (c configMaps) list(ctx context.Context, what filter) ([]object, error) {
 			return nil, err
 		}
 		for i := range page.Items {
-			objects = append(objects, objectOf(&page.Items[i]))
+			if o := objectOf(&page.Items[i]); o.isSegment() {
+				objects = append(objects, o)
+			}
 		}
 		if options.Continue = page.Continue; options.Continue == "" {
 			return objects, nil
@@ -160,7 +162,7 @@ func configMap(o object) *corev1.ConfigMap {
 }
 
 func objectOf(cm *corev1.ConfigMap) object {
-	number, _ := strconv.Atoi(cm.Labels[domain.LabelSegment]) // 0, which is never the newest, when somebody broke it
+	number, _ := strconv.Atoi(cm.Labels[domain.LabelSegment]) // 0, which is no segment, when somebody broke it
 	name, ok := cm.Annotations[annotationMachine]
 	if !ok {
 		name = cm.Labels[domain.LabelMachine]

@@ -11,8 +11,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/ledgerfish/ledgerfish/domain"
 )
@@ -66,4 +69,35 @@ func TestSelectors(t *testing.T) {
 	assert.Equal(t, "ledgerfish.io/record=log", selector(filter{}))
 	assert.Equal(t, "ledgerfish.io/record=log,!ledgerfish.io/sealed", selector(filter{open: true}))
 	assert.Equal(t, "ledgerfish.io/machine-uid=u,ledgerfish.io/record=log,!ledgerfish.io/sealed", selector(filter{machine: &m, open: true}))
+}
+
+// A ConfigMap that has our label and says of no machine is no log: nothing waits for it to become readable.
+func TestAStrayConfigMapIsNobodysLog(t *testing.T) {
+	labels := map[string]string{domain.LabelRecord: domain.RecordLog, domain.LabelNamespace: "lab", domain.LabelMachine: "web-0",
+		domain.LabelUID: "0f3c9a52-1111", domain.LabelSegment: "1"}
+	whole := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "whole", Namespace: "ledger", Labels: labels}, Data: map[string]string{keyLog: "x\n"}}
+	client := fake.NewClientset(whole)
+	for name := range labels {
+		if name == domain.LabelRecord {
+			continue
+		}
+		stray := whole.DeepCopy()
+		stray.Name = "without." + strings.ReplaceAll(name, "/", ".")
+		delete(stray.Labels, name)
+		_, err := client.CoreV1().ConfigMaps("ledger").Create(t.Context(), stray, metav1.CreateOptions{})
+		require.NoError(t, err)
+	}
+	store := NewConfigMaps(client, "ledger", Options{})
+	machines, err := store.Machines(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []domain.Machine{{Namespace: "lab", Name: "web-0", UID: "0f3c9a52-1111"}}, machines)
+	list, err := client.CoreV1().ConfigMaps("ledger").List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	var all []any
+	for i := range list.Items {
+		all = append(all, &list.Items[i])
+	}
+	seen := 0
+	require.NoError(t, follower{func(object) { seen++ }, func() {}}.Replace(all, ""))
+	assert.Equal(t, 1, seen)
 }

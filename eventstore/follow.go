@@ -36,7 +36,9 @@ type follower struct {
 }
 
 func (f follower) Add(o any) error {
-	f.each(objectOf(o.(*corev1.ConfigMap)))
+	if segment := objectOf(o.(*corev1.ConfigMap)); segment.isSegment() {
+		f.each(segment)
+	}
 	return nil
 }
 
@@ -47,7 +49,7 @@ func (f follower) Delete(any) error { return nil }
 
 func (f follower) Replace(all []any, _ string) error {
 	for _, o := range all {
-		f.each(objectOf(o.(*corev1.ConfigMap)))
+		_ = f.Add(o)
 	}
 	f.synced()
 	return nil

@@ -33,6 +33,12 @@ type start struct {
 // startVersion is the only version of start that this build writes and reads.
 const startVersion = 1
 
+// isSegment tells whether an object says of which machine and which number it is. One that somebody has made or broken by
+// hand does not, and is nobody's log.
+func (o *object) isSegment() bool {
+	return o.Number > 0 && o.Machine.Namespace != "" && o.Machine.Name != "" && o.Machine.UID != ""
+}
+
 func (o *object) segment() Segment {
 	s := Segment{Machine: o.Machine, Number: o.Number, Sealed: o.Sealed, Log: o.Log}
 	if o.Start != "" {
