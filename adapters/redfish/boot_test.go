@@ -109,3 +109,11 @@ func TestTheModeIsTheMachines(t *testing.T) {
 	assert.Equal(t, http.StatusOK, r.patch(`{"Boot":{"BootSourceOverrideMode":"Legacy"}}`).status)
 	assert.Equal(t, http.StatusBadRequest, r.patch(`{"Boot":{"BootSourceOverrideMode":"UEFI"}}`).status)
 }
+
+// What is said about a PATCH is no part of the System: its ETag is that of the next GET.
+func TestAPatchGivesTheETagOfTheSystem(t *testing.T) {
+	r := newRig(t)
+	a := r.patch(webURI, `{"Boot":{"BootSourceOverrideTarget":"Cd"},"AssetTag":"x"}`)
+	require.Contains(t, a.raw, "@Message.ExtendedInfo")
+	assert.Equal(t, r.get(webURI).header.Get("ETag"), a.header.Get("ETag"))
+}

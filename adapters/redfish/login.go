@@ -45,14 +45,16 @@ func (l *login) check(ctx context.Context, source, user, password string) error 
 		return nil
 	}
 	if !l.failures.mayTry(source) {
-		return refuse(http.StatusTooManyRequests, "ServiceTemporarilyUnavailable", fmt.Sprint(retryAfter)).
-			saying("Too many wrong passwords from this address.")
+		return tooManyFailures()
 	}
 	select {
 	case l.hashing <- struct{}{}:
 		defer func() { <-l.hashing }()
 	case <-ctx.Done():
 		return unauthorized().because(ctx.Err())
+	}
+	if !l.failures.mayTry(source) { // it has used up its tries while this one was waiting
+		return tooManyFailures()
 	}
 	hash, known := l.hash(user)
 	if bcrypt.CompareHashAndPassword(hash, []byte(password)) != nil || !known {
@@ -61,6 +63,11 @@ func (l *login) check(ctx context.Context, source, user, password string) error 
 	}
 	l.remember(version, user, mac)
 	return nil
+}
+
+func tooManyFailures() *fault {
+	return refuse(http.StatusTooManyRequests, "ServiceTemporarilyUnavailable", fmt.Sprint(retryAfter)).
+		saying("Too many wrong passwords from this address.")
 }
 
 // hash is the account's, or one that no password has, of the same cost.

@@ -3,6 +3,8 @@ package redfish
 import (
 	"fmt"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,6 +76,31 @@ func TestASourceThatFailsOftenHasToWait(t *testing.T) {
 	r.pass(time.Minute)
 	r.accounts.set(t, "admin", "new", "2")
 	assert.NoError(t, check(ctx, "10.0.0.1", "admin", "new"))
+}
+
+// Guesses that wait for their turn are not tried when the source has used up its tries meanwhile: else a thousand at once
+// would keep everybody waiting.
+func TestGuessesAtOnceAreBoundedToo(t *testing.T) {
+	r := newRig(t)
+	var hashed atomic.Int64
+	l := newLogin(countedAccounts{r.accounts, &hashed}, func() time.Time { return time.Unix(0, 0) })
+	var guesses sync.WaitGroup
+	for range 200 {
+		guesses.Go(func() { assert.Error(t, l.check(t.Context(), "10.0.0.1", "admin", "guess")) })
+	}
+	guesses.Wait()
+	assert.LessOrEqual(t, hashed.Load(), int64(failureBurst+cap(l.hashing)))
+}
+
+// countedAccounts counts the hashes that are asked for.
+type countedAccounts struct {
+	Accounts
+	asked *atomic.Int64
+}
+
+func (c countedAccounts) Hash(user string) ([]byte, bool) {
+	c.asked.Add(1)
+	return []byte("no hash"), false
 }
 
 func TestFailuresAreBounded(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/ledgerfish/ledgerfish/domain"
@@ -101,6 +102,10 @@ func chassisURI(m domain.Machine) string { return root + "/Chassis/" + m.ID() }
 
 // etagOf is a strong ETag, a hash of all that is shown: it changes when that changes, and only then.
 func etagOf(o object) string {
+	if _, said := o["@Message.ExtendedInfo"]; said { // about the request, and no part of what a GET would show
+		o = maps.Clone(o)
+		delete(o, "@Message.ExtendedInfo")
+	}
 	b, err := json.Marshal(o)
 	if err != nil {
 		return ""
