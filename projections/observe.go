@@ -54,7 +54,7 @@ func (d *decision) media() {
 		ours := exists && v.Managed && v.Medium == m.Seq
 		switch m.Phase {
 		case MediumRequested:
-			if ours && !v.Deleting {
+			if ours && !v.Deleting && m.Secret == "" {
 				d.outcome(m, domain.ImportStarted{Volume: m.Volume, UID: v.UID})
 			}
 		case MediumImporting:

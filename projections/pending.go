@@ -39,7 +39,8 @@ func mediumEffects(m Medium, w domain.World) (template, volumes []domain.Effect)
 	attached := w.VM != nil && slices.Contains(w.VM.Attached, m.Volume)
 	switch m.Phase {
 	case MediumRequested:
-		if w.VM != nil && !ours {
+		// A volume that is there is made again when it needs credentials, which come after it: there is one all the same.
+		if w.VM != nil && (!ours || m.Secret != "" && !v.Deleting) {
 			volumes = append(volumes, domain.CreateVolume{Medium: m.Seq, Volume: m.Volume, Image: m.Image, Secret: m.Secret, Insecure: m.Insecure})
 		}
 	case MediumImported:

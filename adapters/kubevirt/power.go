@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -104,6 +105,9 @@ func (c *Cluster) forceStop(ctx context.Context, m domain.Machine, w domain.Worl
 	}
 	now := int64(0)
 	err = c.kubevirt.KubevirtV1().VirtualMachines(m.Namespace).Stop(ctx, m.Name, &v1.StopOptions{GracePeriod: &now})
+	if apierrors.IsConflict(err) {
+		return nil // nothing of the VM has moved: virt-api says that the instance has ended, or ends without grace already
+	}
 	if err != nil {
 		return classify(fmt.Errorf("force stop: %w", err))
 	}

@@ -208,15 +208,27 @@ func (w *Worker) sweepSecrets(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		wanted := map[string]bool{}
-		for _, m := range w.Ledger.Machines() {
-			s, _ := w.Ledger.State(m)
-			for _, medium := range s.Media {
-				wanted[medium.Secret] = true
-			}
+		wanted, known := w.wantedSecrets()
+		if !known {
+			continue
 		}
 		if err := w.Cluster.Secrets().Sweep(ctx, w.Now().Add(-secretsAge), wanted); err != nil && ctx.Err() == nil {
 			w.Log.WithError(err).Warn("secrets of images not swept")
 		}
 	}
+}
+
+// wantedSecrets names the Secrets that a log refers to; false: a log cannot be read, so it is not known which it wants.
+func (w *Worker) wantedSecrets() (wanted map[string]bool, known bool) {
+	wanted = map[string]bool{}
+	for _, m := range w.Ledger.Machines() {
+		s, ok := w.Ledger.State(m)
+		if !ok {
+			return nil, false
+		}
+		for _, medium := range s.Media {
+			wanted[medium.Secret] = true
+		}
+	}
+	return wanted, true
 }

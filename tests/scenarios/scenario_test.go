@@ -51,9 +51,10 @@ func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 	s.out.Reset()
 	switch d.Cmd {
 	case "insert":
-		image := "http://iso.lab/boot.iso"
+		image, secret := "http://iso.lab/boot.iso", ""
 		d.MaybeScanArgs(t, "image", &image)
-		s.request(domain.InsertMedia{Slot: domain.SlotCd, Image: image, Digest: domain.Digest(image)})
+		d.MaybeScanArgs(t, "secret", &secret)
+		s.request(domain.InsertMedia{Slot: domain.SlotCd, Image: image, Digest: domain.Digest(image), Secret: secret})
 	case "eject":
 		s.request(domain.EjectMedia{Slot: domain.SlotCd})
 	case "reset":
