@@ -29,7 +29,8 @@ func (r *reader) follow(ctx context.Context, store eventstore.Store, m domain.Ma
 	if err != nil {
 		return fmt.Errorf("cdi client: %w", err)
 	}
-	f := &follower{store: store, machine: m, printer: p, last: seen[len(seen)-1].Seq, state: projections.Replay(m, seen)}
+	f := &follower{store: store, machine: m, printer: p, state: projections.Replay(m, seen)}
+	f.last = f.state.Seq
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var watch sync.WaitGroup
