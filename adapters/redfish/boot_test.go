@@ -113,7 +113,7 @@ func TestTheModeIsTheMachines(t *testing.T) {
 // What is said about a PATCH is no part of the System: its ETag is that of the next GET.
 func TestAPatchGivesTheETagOfTheSystem(t *testing.T) {
 	r := newRig(t)
-	a := r.patch(webURI, `{"Boot":{"BootSourceOverrideTarget":"Cd"},"AssetTag":"x"}`)
+	a := r.send(http.MethodPatch, webURI, `{"Boot":{"BootSourceOverrideTarget":"Cd"},"AssetTag":"x"}`)
 	require.Contains(t, a.raw, "@Message.ExtendedInfo")
 	assert.Equal(t, r.get(webURI).header.Get("ETag"), a.header.Get("ETag"))
 }
