@@ -15,7 +15,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/ledgerfish/ledgerfish/domain"
 )
@@ -76,28 +75,18 @@ func TestAStrayConfigMapIsNobodysLog(t *testing.T) {
 	labels := map[string]string{domain.LabelRecord: domain.RecordLog, domain.LabelNamespace: "lab", domain.LabelMachine: "web-0",
 		domain.LabelUID: "0f3c9a52-1111", domain.LabelSegment: "1"}
 	whole := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "whole", Namespace: "ledger", Labels: labels}, Data: map[string]string{keyLog: "x\n"}}
-	client := fake.NewClientset(whole)
+	all := []any{whole}
 	for name := range labels {
 		if name == domain.LabelRecord {
 			continue
 		}
 		stray := whole.DeepCopy()
-		stray.Name = "without." + strings.ReplaceAll(name, "/", ".")
 		delete(stray.Labels, name)
-		_, err := client.CoreV1().ConfigMaps("ledger").Create(t.Context(), stray, metav1.CreateOptions{})
-		require.NoError(t, err)
+		o := objectOf(stray)
+		assert.False(t, o.isSegment(), "without %s", name)
+		all = append(all, stray)
 	}
-	store := NewConfigMaps(client, "ledger", Options{})
-	machines, err := store.Machines(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, []domain.Machine{{Namespace: "lab", Name: "web-0", UID: "0f3c9a52-1111"}}, machines)
-	list, err := client.CoreV1().ConfigMaps("ledger").List(t.Context(), metav1.ListOptions{})
-	require.NoError(t, err)
-	var all []any
-	for i := range list.Items {
-		all = append(all, &list.Items[i])
-	}
-	seen := 0
-	require.NoError(t, follower{func(object) { seen++ }, func() {}}.Replace(all, ""))
-	assert.Equal(t, 1, seen)
+	var seen []object
+	require.NoError(t, follower{func(o object) { seen = append(seen, o) }, func() {}}.Replace(all, ""))
+	assert.Equal(t, []object{objectOf(whole)}, seen)
 }

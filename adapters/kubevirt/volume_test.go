@@ -126,6 +126,8 @@ func TestTheLastReasonIsRemembered(t *testing.T) {
 // An image server with a private CA: the importer gets it by the ConfigMap that the operator names.
 func TestTheImageCAIsHandedToTheImporter(t *testing.T) {
 	c := &Cluster{Options: Options{ImageCA: "image-servers"}}
-	dv := c.dataVolume(web, domain.CreateVolume{Medium: 3, Volume: "v"}, image{url: "https://h/a.iso"}, mebibyte)
-	assert.Equal(t, "image-servers", dv.Spec.Source.HTTP.CertConfigMap)
+	for url, want := range map[string]string{"https://h/a.iso": "image-servers", "http://h/a.iso": ""} {
+		dv := c.dataVolume(web, domain.CreateVolume{Medium: 3, Volume: "v"}, image{url: url}, mebibyte)
+		assert.Equal(t, want, dv.Spec.Source.HTTP.CertConfigMap, url)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -77,7 +78,10 @@ func (c *Cluster) createDataVolume(ctx context.Context, m domain.Machine, e doma
 }
 
 func (c *Cluster) dataVolume(m domain.Machine, e domain.CreateVolume, img image, size int64) *cdiv1.DataVolume {
-	source := &cdiv1.DataVolumeSourceHTTP{URL: img.url, CertConfigMap: c.ImageCA}
+	source := &cdiv1.DataVolumeSourceHTTP{URL: img.url}
+	if strings.HasPrefix(img.url, "https:") {
+		source.CertConfigMap = c.ImageCA // the importer does not start without it
+	}
 	if img.user != "" {
 		source.SecretRef = e.Volume
 	}

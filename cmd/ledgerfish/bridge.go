@@ -17,7 +17,8 @@ const commandTimeout = 15 * time.Second
 // bridge is what the Redfish service stands on: reads from memory, commands through the gate into the log.
 type bridge struct {
 	inventory *kubevirt.Inventory
-	worker    worker
+	cluster   cluster
+	appended  func(domain.Machine, []domain.Event) // told of new events
 	ledger    *eventstore.Ledger[projections.State]
 	store     eventstore.Store
 	limits    domain.Limits
@@ -25,12 +26,10 @@ type bridge struct {
 	ready     func() error
 }
 
-// worker is what a command needs of the worker.
-type worker interface {
-	// World observes a machine afresh.
-	World(ctx context.Context, m domain.Machine) (domain.World, error)
-	// Appended tells of new events.
-	Appended(m domain.Machine, list []domain.Event)
+// cluster is what the gate looks at.
+type cluster interface {
+	// Instance observes the VM and its instance afresh.
+	Instance(ctx context.Context, m domain.Machine) (domain.World, error)
 }
 
 // List implements redfish.Machines.
@@ -48,7 +47,7 @@ func (b *bridge) Do(ctx context.Context, m domain.Machine, r domain.Request) (pr
 	defer cancel()
 	var answer projections.Answer
 	s, events, err := b.ledger.Execute(ctx, m, func(s projections.State) ([]domain.Event, error) {
-		w, err := b.worker.World(ctx, m)
+		w, err := b.cluster.Instance(ctx, m)
 		if err != nil {
 			return nil, &domain.Error{Code: domain.CodeUnavailable, Message: "the cluster can not be reached", Err: err}
 		}
@@ -57,7 +56,7 @@ func (b *bridge) Do(ctx context.Context, m domain.Machine, r domain.Request) (pr
 		return events, err
 	})
 	if len(events) > 0 {
-		b.worker.Appended(m, events)
+		b.appended(m, events)
 	}
 	return s, answer, err
 }

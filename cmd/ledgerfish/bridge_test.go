@@ -14,14 +14,14 @@ import (
 	"github.com/ledgerfish/ledgerfish/projections"
 )
 
-// busyWorker carries out what is pending in the very moment after it was observed.
-type busyWorker struct {
+// busyCluster carries out what is pending in the very moment after it was observed.
+type busyCluster struct {
 	t     *testing.T
 	b     *bridge
 	world domain.World
 }
 
-func (w *busyWorker) World(ctx context.Context, m domain.Machine) (domain.World, error) {
+func (w *busyCluster) Instance(ctx context.Context, m domain.Machine) (domain.World, error) {
 	seen := w.world
 	if s, _ := w.b.ledger.State(m); s.Power.Phase == projections.PowerRequested && w.world.VMI == nil {
 		vm := *w.world.VM
@@ -36,14 +36,13 @@ func (w *busyWorker) World(ctx context.Context, m domain.Machine) (domain.World,
 	return seen, nil
 }
 
-func (w *busyWorker) Appended(domain.Machine, []domain.Event) {}
-
 func newTestBridge(t *testing.T) (*bridge, domain.Machine) {
 	store := eventstore.NewMemory()
 	t.Cleanup(store.Close)
 	b := &bridge{store: store, now: time.Now, limits: domain.Limits{ImportDeadline: time.Hour, PowerDeadline: time.Minute},
 		ledger: eventstore.NewLedger(store, fold(), time.Now, uuid.NewString), ready: func() error { return nil }}
-	b.worker = &busyWorker{t: t, b: b, world: domain.World{VM: &domain.VM{RunStrategy: domain.RunHalted, StatusRunStrategy: domain.RunHalted}}}
+	b.appended = func(domain.Machine, []domain.Event) {}
+	b.cluster = &busyCluster{t: t, b: b, world: domain.World{VM: &domain.VM{RunStrategy: domain.RunHalted, StatusRunStrategy: domain.RunHalted}}}
 	return b, domain.Machine{Namespace: "lab", Name: "web-0", UID: "0f3c9a52-6d5e"}
 }
 

@@ -106,7 +106,7 @@ func newServer(ctx context.Context, cfg config, log *logrus.Logger) (*server, er
 		return nil, err
 	}
 	metrics.observe(s.ledger, s.ready)
-	b := &bridge{inventory: s.worker.Inventory, worker: s.worker, ledger: s.ledger, store: store, limits: cfg.limits, now: time.Now, ready: s.ready}
+	b := &bridge{inventory: s.worker.Inventory, cluster: cluster, appended: s.worker.Appended, ledger: s.ledger, store: store, limits: cfg.limits, now: time.Now, ready: s.ready}
 	if err := s.listen(ctx, cfg, b, cluster); err != nil {
 		return nil, err
 	}
