@@ -138,6 +138,16 @@ func (w *Worker) World(ctx context.Context, m domain.Machine) (domain.World, err
 	return w.Cluster.World(ctx, m, names...)
 }
 
+// LookAgain has the worker not ready until every machine was looked at afresh: what is in memory may be old.
+func (w *Worker) LookAgain() {
+	w.mu.Lock()
+	started := w.started
+	w.mu.Unlock()
+	if started {
+		w.census()
+	}
+}
+
 // census wakes every machine that there is, by the inventory or by a log.
 func (w *Worker) census() {
 	for _, h := range w.Inventory.List() {

@@ -17,8 +17,9 @@ const (
 
 // contact knows whether the API server answers. Without that, what is in memory may be old, and is not shown.
 type contact struct {
-	last atomic.Pointer[time.Time] // of the last answer; nil: none yet
-	now  func() time.Time
+	last     atomic.Pointer[time.Time] // of the last answer; nil: none yet
+	now      func() time.Time
+	regained func() // called before contact counts as there again
 }
 
 func (c *contact) run(ctx context.Context, client discovery.DiscoveryInterface) {
@@ -27,8 +28,7 @@ func (c *contact) run(ctx context.Context, client discovery.DiscoveryInterface) 
 	for {
 		ask, cancel := context.WithTimeout(ctx, contactTimeout)
 		if err := client.RESTClient().Get().AbsPath("/livez/ping").Do(ask).Error(); err == nil {
-			at := c.now()
-			c.last.Store(&at)
+			c.answered()
 		}
 		cancel()
 		select {
@@ -37,6 +37,16 @@ func (c *contact) run(ctx context.Context, client discovery.DiscoveryInterface) 
 		case <-tick.C:
 		}
 	}
+}
+
+// answered takes note of an answer. The watches may take half a minute more to come back: until then, what is in memory is
+// as old as the last contact.
+func (c *contact) answered() {
+	if c.last.Load() != nil && c.lost() {
+		c.regained()
+	}
+	at := c.now()
+	c.last.Store(&at)
 }
 
 func (c *contact) lost() bool {

@@ -105,6 +105,7 @@ func newServer(ctx context.Context, cfg config, log *logrus.Logger) (*server, er
 	if s.worker, err = kubevirt.NewWorker(cluster, s.ledger, cfg.limits, s.recorder, log); err != nil {
 		return nil, err
 	}
+	s.contact.regained = s.worker.LookAgain
 	metrics.observe(s.ledger, s.ready)
 	b := &bridge{inventory: s.worker.Inventory, cluster: cluster, appended: s.worker.Appended, ledger: s.ledger, store: store, limits: cfg.limits, now: time.Now, ready: s.ready}
 	if err := s.listen(ctx, cfg, b, cluster); err != nil {
