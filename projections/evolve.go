@@ -106,13 +106,13 @@ func (s *State) evolvePower(e domain.Event) {
 	case domain.PowerRequested:
 		p.Intent = Intent{Seq: e.Seq, ResetType: d.ResetType, Goal: d.Goal, Force: d.Force, VMI: d.VMI, By: e.By, At: e.Time,
 			Deadline: d.Deadline, Corr: e.Corr}
-		p.Problem = ""
+		p.Problem, p.Held = "", 0
 		s.addTask(Task{ID: e.Corr, Seq: e.Seq, Name: string(d.ResetType), State: TaskRunning, Start: e.Time})
 	case domain.PowerDeferred:
 		p.Held, p.Until = d.Media, d.Until
 		s.task(e.Cause, func(t *Task) { t.State, t.Message = TaskPending, s.Waiting() })
 	case domain.PowerReleased:
-		p.Held, p.Until = 0, time.Time{}
+		p.Until = time.Time{}
 		p.Intent.Goal, p.Intent.VMI, p.Intent.Deadline = d.Goal, d.VMI, d.Deadline
 		s.task(e.Cause, func(t *Task) { t.State, t.Message = TaskRunning, "" })
 	case domain.PowerCancelled:

@@ -125,9 +125,12 @@ func (d *decision) eject() (Answer, error) {
 	return Answer{Task: d.r.ID}, nil
 }
 
-// cancel ends a hold for that medium.
+// cancel ends a hold for that medium; also one that was released and that the VM has not begun to obey, or the machine
+// would be started without what it was held for.
 func (d *decision) cancel(reason string, medium uint64) {
-	if p := d.s.Power; p.Phase == PowerDeferred && p.Held == medium {
+	p := d.s.Power
+	begun := d.w.VM != nil && d.w.VM.PowerFence.Seq >= p.Intent.Seq
+	if p.Held == medium && (p.Phase == PowerDeferred || p.Phase == PowerRequested && !begun) {
 		d.append(domain.ByGate, p.Intent.Seq, p.Intent.Corr, domain.PowerCancelled{Reason: reason})
 	}
 }

@@ -68,6 +68,7 @@ func (d *decision) media() {
 		case MediumInserted:
 			if !slices.Contains(d.w.VM.Attached, m.Volume) {
 				d.append(domain.ByWatch, 0, "", domain.EjectRequested{Slot: m.Slot, Medium: m.Seq, Reason: "somebody else took it out of the VM's template"})
+				d.cancel("the medium was taken out", m.Seq)
 			}
 		case MediumEjecting:
 			if gone(m, d.w) {

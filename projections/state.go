@@ -39,7 +39,7 @@ type Medium struct {
 type Power struct {
 	Phase    string            `json:"phase"`          // of the intent, see tables.go; PowerSettled: there is none
 	Intent   Intent            `json:"intent"`         // the newest, also when it is settled
-	Held     uint64            `json:"held,omitempty"` // the medium that a deferred intent waits for
+	Held     uint64            `json:"held,omitempty"` // the medium that the intent waits, or has waited, for
 	Until    time.Time         `json:"until,omitzero"` // when that wait ends
 	Observed domain.PowerState `json:"observed"`
 	VMI      string            `json:"vmi,omitempty"`     // UID of the observed instance
