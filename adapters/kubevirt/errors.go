@@ -3,6 +3,7 @@ package kubevirt
 import (
 	"errors"
 	"regexp"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,10 +55,17 @@ func (e redactedError) Unwrap() error { return e.error }
 
 var urls = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>\\]+`)
 
-// redact takes what may be secret out of every URL in a text.
+// longest bounds what is quoted of others, in bytes: it goes into an event, and a webhook may answer with a whole object.
+const longest = 2048
+
+// redact takes what may be secret out of every URL in a text, and cuts it short.
 func redact(text string) string {
-	return urls.ReplaceAllStringFunc(text, func(url string) string {
+	text = urls.ReplaceAllStringFunc(text, func(url string) string {
 		redacted, _ := domain.Redact(url)
 		return redacted
 	})
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "..."
+	}
+	return text
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -53,4 +55,12 @@ func TestErrorsShowNoSecretOfAURL(t *testing.T) {
 	err := redactedError{fmt.Errorf(`spec.source.http.url: Invalid value: "https://u:hunter2@h/a.iso?token=hunter2": %w`, ErrMoved)}
 	assert.Equal(t, `spec.source.http.url: Invalid value: "https://h/a.iso?redacted": it has changed meanwhile`, err.Error())
 	assert.ErrorIs(t, err, ErrMoved)
+}
+
+// A webhook that answers with a book must not make an event that no segment has room for.
+func TestWhatIsQuotedIsShort(t *testing.T) {
+	long := redactedError{errors.New("denied: http://u:hunter2@h/ " + strings.Repeat("é", 1<<20))}.Error()
+	assert.LessOrEqual(t, len(long), longest+3)
+	assert.True(t, utf8.ValidString(long))
+	assert.NotContains(t, long, "hunter2")
 }
