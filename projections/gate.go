@@ -18,11 +18,15 @@ const repeatWindow = 15 * time.Second
 // repeatAudit is how often a repeat of one intent is written down: a client that loops for a day cannot flood the log.
 const repeatAudit = time.Minute
 
+// maxMedia is how many media may be on their way out when another one is inserted. A client that ejects and inserts faster
+// than the cluster follows would make the state too large for a segment.
+const maxMedia = 16
+
 // Decide is the gate: what a client's request appends and how it is answered. The world must not be older than
 // the state: what a newer event did would look undone. Events beside an error are to be appended all the same: a refusal is part of the history.
 //
 // Errors: CodeNotFound when the machine is gone, CodeConflict when the gate refuses, CodeInvalid for a value that is not
-// served.
+// served, CodeUnavailable when the cluster has to catch up first.
 func Decide(s State, w domain.World, r domain.Request, now time.Time, limits domain.Limits) ([]domain.Event, Answer, error) {
 	if s.Lost || w.VM == nil {
 		return nil, Answer{}, domain.Errorf(domain.CodeNotFound, "machine %s is gone", s.Machine)
@@ -98,16 +102,17 @@ func (d *decision) insert(c domain.InsertMedia) (Answer, error) {
 	if c.Slot != domain.SlotCd {
 		return Answer{}, domain.Errorf(domain.CodeNotFound, "there is no virtual media slot %q", c.Slot)
 	}
-	if m, taken := d.s.CurrentMedium(); taken {
-		switch {
-		case m.Phase == MediumFailed:
-			d.append(domain.ByGate, 0, "", domain.EjectRequested{Slot: m.Slot, Medium: m.Seq, Reason: "replaced after it failed"})
-		case m.Digest == c.Digest:
-			return d.repeated(m.Seq), nil
-		default:
-			reason := "the slot holds " + m.Image + "; eject it first"
-			return Answer{}, d.refuse(domain.MediaRefused{Slot: c.Slot, Image: c.Image, Reason: reason}, reason)
-		}
+	m, taken := d.s.CurrentMedium()
+	switch holds := taken && m.Phase != MediumFailed; {
+	case holds && m.Digest == c.Digest:
+		return d.repeated(m.Seq), nil
+	case holds:
+		reason := "the slot holds " + m.Image + "; eject it first"
+		return Answer{}, d.refuse(domain.MediaRefused{Slot: c.Slot, Image: c.Image, Reason: reason}, reason)
+	case len(d.s.Media) >= maxMedia:
+		return Answer{}, domain.Errorf(domain.CodeUnavailable, "%d earlier media of %s are still being taken out", len(d.s.Media), d.s.Machine)
+	case taken:
+		d.append(domain.ByGate, 0, "", domain.EjectRequested{Slot: m.Slot, Medium: m.Seq, Reason: "replaced after it failed"})
 	}
 	d.intent(domain.MediaRequested{Slot: c.Slot, Image: c.Image, Digest: c.Digest, Secret: c.Secret, Insecure: c.Insecure,
 		Deadline: d.now.Add(d.limits.ImportDeadline)})
