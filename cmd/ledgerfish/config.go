@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -34,7 +35,10 @@ func (c *connection) rest() (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.kubeconfig
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	if err != nil {
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, errors.New("find the cluster: there is no kubeconfig, and this is not in a cluster; set --kubeconfig or $KUBECONFIG")
+	case err != nil:
 		return nil, fmt.Errorf("find the cluster: %w", err)
 	}
 	config.QPS, config.Burst = 500, 1000

@@ -31,6 +31,7 @@ func (r *reader) follow(ctx context.Context, store eventstore.Store, m domain.Ma
 	}
 	f := &follower{store: store, machine: m, printer: p, state: projections.Replay(m, seen)}
 	f.last = f.state.Seq
+	interrupted := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var watch sync.WaitGroup
@@ -49,10 +50,10 @@ func (r *reader) follow(ctx context.Context, store eventstore.Store, m domain.Ma
 	for {
 		select {
 		case <-ctx.Done():
-			if cause := context.Cause(ctx); cause != nil && ctx.Err() != cause {
-				return cause
+			if interrupted.Err() != nil {
+				return nil // how one leaves it
 			}
-			return nil
+			return context.Cause(ctx)
 		case <-tick.C:
 			if err := f.look(ctx, client); err != nil {
 				return err
