@@ -61,6 +61,7 @@ func (s *supervisor) start(name string, args ...string) (*child, error) {
 	c.cmd = exec.Command(filepath.Join(s.bin, name), args...)
 	c.cmd.Dir = s.state
 	c.cmd.Stdout, c.cmd.Stderr = log, log
+	c.cmd.Env = append(os.Environ(), "TMPDIR="+filepath.Join(s.state, "tmp")) // KubeVirt leaves directories there
 	// A group of its own: Ctrl-C in a terminal reaches the supervisor only, which then stops the children in order.
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if c.stdin, err = c.cmd.StdinPipe(); err != nil {

@@ -35,7 +35,7 @@ func lockDir(dir string) (*os.File, error) {
 }
 
 // ours are the names the cluster makes in its state directory; emptyState removes these and nothing else.
-var ours = [...]string{"apiserver", "kubevirt", "volumes", "logs", "kubeconfig", "cluster.json"}
+var ours = [...]string{"apiserver", "kubevirt", "volumes", "logs", "tmp", "kubeconfig", "cluster.json"}
 
 func emptyState(dir string) error {
 	for _, name := range ours {

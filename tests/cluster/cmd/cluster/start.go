@@ -19,7 +19,7 @@ import (
 
 // startCluster starts the components in the order in which they need each other and returns when the last one serves.
 func (s *supervisor) startCluster(ctx context.Context, o options) (*cluster.Info, error) {
-	for _, dir := range []string{"logs", "volumes", "kubevirt"} {
+	for _, dir := range []string{"logs", "tmp", "volumes", "kubevirt"} {
 		if err := os.MkdirAll(filepath.Join(s.state, dir), 0o700); err != nil {
 			return nil, err
 		}
