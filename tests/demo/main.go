@@ -38,13 +38,20 @@ type options struct {
 // errVerdict: everything went its way, and the cluster says that it was not as promised.
 var errVerdict = errors.New("the cluster does not say what was promised")
 
+var errInterrupted = errors.New("interrupted before the end")
+
 func run(ctx context.Context, o options) (err error) {
 	say("starting a cluster: etcd, kube-apiserver, virt-api, virt-controller, CDI, two played nodes")
 	env, err := harness.Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, env.Close()) }()
+	defer func() {
+		if err != nil && ctx.Err() != nil && !errors.Is(err, errVerdict) {
+			err = errInterrupted // rather than which call it came in the middle of
+		}
+		err = errors.Join(err, env.Close())
+	}()
 	say("starting the bridge by the rights of deploy/base")
 	bridge, err := env.StartBridge(ctx, harness.Options{})
 	if err != nil {

@@ -25,7 +25,7 @@ func (d *demo) report(ctx context.Context) error {
 			return err
 		}
 	}
-	say("one log as it is kept: kubectl describe configmap -l %s", harness.LogSelector(d.hosts[0].VM))
+	say("one log as it is kept: kubectl -n %s describe configmap -l %s", harness.LedgerNamespace, harness.LogSelector(d.hosts[0].VM))
 	described, err := d.env.Kubectl(ctx, "-n", harness.LedgerNamespace, "describe", "configmap", "-l", harness.LogSelector(d.hosts[0].VM))
 	fmt.Println(described)
 	return err
@@ -70,12 +70,12 @@ func (d *demo) invite() {
   %[1]s %[2]s
   %[1]s -H 'Content-Type: application/json' -d '{"Image":"%[3]s"}' %[2]s/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia
   %[1]s -H 'Content-Type: application/json' -d '{"ResetType":"On"}' %[2]s/Actions/ComputerSystem.Reset
-  %[1]s -X POST %[2]s/VirtualMedia/Cd/Actions/VirtualMedia.EjectMedia
+  %[11]s log --follow %[9]s/%[12]s --kubeconfig %[13]s
   redfishtool -r %[4]s -S Always -u %[5]s -p %[6]q Systems -L %[7]s get
   %[8]s -n %[9]s get vm,vmi,dv,pvc
   %[8]s -n %[10]s get configmap -l ledgerfish.io/record=log
-  %[11]s log --follow %[9]s/%[12]s --kubeconfig %[13]s
   %[11]s verify %[9]s/%[12]s --kubeconfig %[13]s
+  %[1]s -X POST %[2]s/VirtualMedia/Cd/Actions/VirtualMedia.EjectMedia
 
 `, login, system, d.hosts[0].url, d.bridge.URL[len("https://"):], harness.User, harness.Password, harness.SystemPath(m), kubectl,
 		d.namespace, harness.LedgerNamespace, d.bridge.Binary(), m.Name, kubeconfig)

@@ -72,7 +72,10 @@ func (d *demo) sequence(ctx context.Context) error {
 		machines.Go(func() { failures[i] = d.hosts[i].deploy(ctx, d.client) })
 	}
 	machines.Wait()
-	for _, h := range d.hosts {
+	for i, h := range d.hosts {
+		if failures[i] != nil {
+			continue
+		}
 		fmt.Printf("%-10s three 2xx in %4d ms; On was sent %d ms after the answer to InsertMedia\n", h.Name, h.calls.Milliseconds(), h.gap.Milliseconds())
 	}
 	return errors.Join(failures...)
