@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sirupsen/logrus"
 	"k8s.io/client-go/discovery"
 )
 
@@ -20,17 +21,26 @@ type contact struct {
 	last     atomic.Pointer[time.Time] // of the last answer; nil: none yet
 	now      func() time.Time
 	regained func() // called before contact counts as there again
+	log      logrus.FieldLogger
 }
 
 func (c *contact) run(ctx context.Context, client discovery.DiscoveryInterface) {
 	tick := time.NewTicker(contactEvery)
 	defer tick.Stop()
-	for {
+	for lost := true; ; {
 		ask, cancel := context.WithTimeout(ctx, contactTimeout)
 		if err := client.RESTClient().Get().AbsPath("/livez/ping").Do(ask).Error(); err == nil {
 			c.answered()
 		}
 		cancel()
+		if now := c.lost(); now != lost && ctx.Err() == nil {
+			lost = now
+			if lost {
+				c.log.Error("the API server does not answer: no call is served")
+			} else {
+				c.log.Info("the API server answers")
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return

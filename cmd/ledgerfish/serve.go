@@ -82,7 +82,7 @@ func newServer(ctx context.Context, cfg config, log *logrus.Logger) (*server, er
 	if err != nil {
 		return nil, err
 	}
-	s := &server{log: log, contact: &contact{now: time.Now}}
+	s := &server{log: log, contact: &contact{now: time.Now, log: log}}
 	if s.client, err = kubernetes.NewForConfig(config); err != nil {
 		return nil, fmt.Errorf("kubernetes client: %w", err)
 	}
