@@ -11,14 +11,11 @@ type Code string
 
 // The codes.
 const (
-	CodeInvalid     Code = "invalid"      // the request is wrong in itself
-	CodeNotFound    Code = "not found"    // no such machine, medium or task
-	CodeConflict    Code = "conflict"     // right, but not in this state: the gate refused
-	CodeUnavailable Code = "unavailable"  // not now; nothing is promised; try again
-	CodeForbidden   Code = "forbidden"    // not for this account
-	CodeInternal    Code = "internal"     // a fault of ours
-	CodeUnsupported Code = "unsupported"  // known, but not what this service does
-	CodePrecond     Code = "precondition" // If-Match and the like
+	CodeInvalid     Code = "invalid"     // the request is wrong in itself
+	CodeNotFound    Code = "not found"   // no such machine, medium or task
+	CodeConflict    Code = "conflict"    // right, but not in this state: the gate refused
+	CodeUnavailable Code = "unavailable" // not now; nothing is promised; try again
+	CodeInternal    Code = "internal"    // a fault of ours
 )
 
 // Error is an error with a code and a message that may be shown to the client: it holds no secret.

@@ -22,8 +22,9 @@ const repeatAudit = time.Minute
 // than the cluster follows would make the state too large for a segment.
 const maxMedia = 16
 
-// Decide is the gate: what a client's request appends and how it is answered. The world must not be older than
-// the state: what a newer event did would look undone. Events beside an error are to be appended all the same: a refusal is part of the history.
+// Decide is the gate: what a client's request appends and how it is answered. The world must not be older than the state:
+// what a newer event did would look undone. Events beside an error are to be appended all the same: a refusal is part of
+// the history.
 //
 // Errors: CodeNotFound when the machine is gone, CodeConflict when the gate refuses, CodeInvalid for a value that is not
 // served, CodeUnavailable when the cluster has to catch up first.

@@ -117,12 +117,6 @@ func faultOf(err error, uri string) *fault {
 		f = refuse(http.StatusConflict, "ResourceInUse")
 	case domain.CodeUnavailable:
 		f = refuse(http.StatusServiceUnavailable, "ServiceTemporarilyUnavailable", strconv.Itoa(retryAfter))
-	case domain.CodeForbidden:
-		f = refuse(http.StatusForbidden, "InsufficientPrivilege")
-	case domain.CodeUnsupported:
-		f = refuse(http.StatusNotImplemented, "GeneralError")
-	case domain.CodePrecond:
-		f = refuse(http.StatusPreconditionFailed, "PreconditionFailed")
 	default:
 		return refuse(http.StatusInternalServerError, "InternalError").because(err)
 	}
