@@ -40,7 +40,6 @@ func baseMessages() map[string]message {
 		"ResourceInUse":                   {warning, "The resource is in use.", "See the message."},
 		"PreconditionFailed":              {critical, "The resource has changed since it was read.", "Read it again, and send the request with its new ETag."},
 		"AccessUnauthorized":              {critical, "Valid credentials are needed.", "Log in, or send HTTP Basic credentials."},
-		"InsufficientPrivilege":           {critical, "The account may not do this.", "Use another account."},
 		"ServiceTemporarilyUnavailable":   {critical, "The service is not available now. Try again in %1 seconds.", wait},
 	}
 }
